@@ -1,0 +1,1 @@
+"""The one content-addressed store."""

@@ -1,0 +1,47 @@
+"""Drive a run from the command line: show its progress, stop it on Ctrl-C, tell how it ended."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from sonde.cli.output import EXIT_CODES, finish
+from sonde.cli.progress import Progress
+from sonde.engine.result import Result
+from sonde.engine.run import Surroundings, standing
+
+Work = Callable[[Surroundings], Awaitable[Result]]
+
+
+def drive(work: Work, around: Surroundings, *, as_json: bool, quiet: bool) -> int:
+    """Run `work` and return the exit code. The first Ctrl-C stops it in order, a second one at once."""
+    progress = Progress(quiet=quiet)
+    around = around._replace(listeners=(progress.listen,))
+    try:
+        result = asyncio.run(_until_stopped(work, around, progress))
+    except asyncio.CancelledError:
+        if not progress.run_id:
+            return EXIT_CODES["cancelled"]
+        result = standing(around.runs / progress.run_id)
+    return finish(result, as_one_object=as_json)
+
+
+async def _until_stopped(work: Work, around: Surroundings, progress: Progress) -> Result:
+    task = asyncio.ensure_future(work(around))
+    shown = asyncio.ensure_future(progress.show())
+
+    def stop() -> None:
+        if task.cancelling():
+            os._exit(130)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for which in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(which, stop)
+    try:
+        return await task
+    finally:
+        shown.cancel()
+        with suppress(asyncio.CancelledError):
+            await shown

@@ -1,0 +1,68 @@
+"""Flags that several verbs share. Each has an environment variable: `SONDE_` and its name in capitals."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sonde.engine.folder import DEFAULT
+from sonde.spec import Limits
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_DEFAULTS = Limits()
+
+
+def option(flag: str, *names: str, **settings: Any) -> Callable[[F], F]:
+    """Return a click option with its environment variable."""
+    variable = "SONDE_" + flag.lstrip("-").replace("-", "_").upper()
+    return click.option(flag, *names, envvar=variable, **settings)
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return one decorator for several options, which are listed in this order."""
+
+    def decorate(function: F) -> F:
+        for each in reversed(options):
+            function = each(function)
+        return function
+
+    return decorate
+
+
+runs_dir = option(
+    "--runs-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=DEFAULT,
+    show_default=True,
+    help="Where runs are kept.",
+)
+
+output: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print one JSON object on stdout; all else goes to stderr.",
+    ),
+    option("--quiet", is_flag=True, help="No progress on stderr."),
+)
+
+
+def _limit(flag: str, kind: type, help_text: str) -> Callable[[F], F]:
+    field = flag.lstrip("-").replace("-", "_")
+    default = getattr(_DEFAULTS, field, None) if hasattr(_DEFAULTS, field) else getattr(_DEFAULTS, f"{field}_s")
+    shown = "" if default is None else f"  [default: {default:g}]"
+    return option(flag, type=kind, help=help_text + shown)
+
+
+limits: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    _limit("--max-turns", int, "Turns of the root model."),
+    _limit("--max-calls", int, "Calls that code may dispatch in the whole run."),
+    _limit("--timeout", float, "Seconds for the whole run."),
+    _limit("--call-timeout", float, "Seconds for one model request."),
+    _limit("--concurrency", int, "Model requests on the wire at once."),
+    _limit("--retries", int, "How often a failed request is sent again."),
+    _limit("--retry-base", float, "Seconds of the first back-off; it doubles each time."),
+)

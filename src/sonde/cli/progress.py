@@ -1,0 +1,81 @@
+"""Show on stderr how a run is getting on."""
+
+import asyncio
+import shutil
+import sys
+import time
+
+from sonde.cli.output import harmless, say, seconds
+from sonde.events import InputAttached, Record, RunResumed, RunStarted, Warned
+from sonde.views.summary import Summary
+
+_REDRAW_S = 0.2
+_LINE_S = 10.0
+
+
+class Progress:
+    """Listens to a run. In a terminal one line is drawn again and again; elsewhere there is a line now and then."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.run_id = ""
+        self._quiet = quiet
+        self._in_place = sys.stderr.isatty() and not quiet
+        self._summary = Summary()
+        self._began = time.monotonic()
+
+    def listen(self, record: Record) -> None:
+        """Take in what happened."""
+        self._summary.add(record)
+        self.run_id = record.fact.run_id if isinstance(record.fact, RunStarted | RunResumed) else self.run_id
+        if self._quiet:
+            return
+        match record.fact:
+            case RunStarted(run_id=run_id):
+                say(f"run {run_id}")
+            case RunResumed(unfinished=unfinished):
+                again = f"; {unfinished:,} requests were on the wire and are sent again" if unfinished else ""
+                say(f"resuming{again}")
+            case InputAttached(source=source, chars=chars, lines=lines) if len(self._summary.inputs) <= 5:
+                say(f"input {source}: {chars:,} characters, {lines:,} lines")
+            case Warned(code=code, message=message) if code != "internal":
+                self._clear()
+                say(f"note: {message}")
+            case _:
+                pass
+
+    async def show(self) -> None:
+        """Draw until cancelled."""
+        if self._quiet:
+            return
+        try:
+            while True:
+                await asyncio.sleep(_REDRAW_S if self._in_place else _LINE_S)
+                self._draw()
+        finally:
+            self._clear()
+
+    def _draw(self) -> None:
+        line = self._line()
+        if self._in_place:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{harmless(line)[:width]}")
+            sys.stderr.flush()
+        else:
+            say(line)
+
+    def _line(self) -> str:
+        summary = self._summary
+        parts = [seconds(time.monotonic() - self._began), f"turn {summary.turns}"]
+        if summary.items:
+            parts.append(f"{summary.items_done:,} of {summary.items:,} calls")
+        if summary.items_failed:
+            parts.append(f"{summary.items_failed:,} failed")
+        if summary.retries:
+            parts.append(f"{summary.retries:,} retries")
+        parts.append(f"{summary.usage.input_tokens:,} tokens in, {summary.usage.output_tokens:,} out")
+        return " · ".join(parts)
+
+    def _clear(self) -> None:
+        if self._in_place:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""Inputs of any size, read in place."""

@@ -1,0 +1,1 @@
+"""Run code nobody has read. Isolation only: this room knows no model."""

@@ -1,0 +1,1 @@
+"""Python cells, in a separate clean CPython."""

@@ -1,0 +1,1 @@
+"""What runs inside the separate interpreter. Standard library only, and nothing of the host's."""

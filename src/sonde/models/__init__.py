@@ -1,0 +1,1 @@
+"""Speak to language models. Knows no run and no task."""

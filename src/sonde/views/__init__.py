@@ -1,0 +1,1 @@
+"""Pure folds of facts: what a run comes to, at any moment of it."""

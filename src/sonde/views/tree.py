@@ -1,0 +1,112 @@
+"""The tree of a run: its agents, their turns and cells, and what each cell called."""
+
+from collections import Counter
+from typing import Literal
+
+from sonde.events import (
+    AgentFinished,
+    AgentStarted,
+    CallFinished,
+    CallReused,
+    CallStarted,
+    CellFinished,
+    CellStarted,
+    Fault,
+    Record,
+    RunResumed,
+    Stored,
+    Usage,
+)
+
+TURN = "turn"
+_MOST_FAILURES = 5
+
+
+class Step:
+    """A turn or a cell of an agent."""
+
+    def __init__(self, kind: Literal["turn", "cell"], number: int, at: float) -> None:
+        self.kind: Literal["turn", "cell"] = kind
+        self.number = number
+        self.began = at
+        self.ended: float | None = None
+        self.status = "running"
+        self.usage = Usage()
+        self.fault: Fault | None = None
+        self.code: Stored = ""
+        self.calls: Counter[str] = Counter()
+        self.failures: list[str] = []
+
+
+class AgentNode:
+    """An agent and its steps, in the order in which they began."""
+
+    def __init__(self, started: AgentStarted) -> None:
+        self.path = started.agent
+        self.model = started.model
+        self.status = "running"
+        self.steps: list[Step] = []
+
+
+class Tree:
+    """A fold of records in order. It holds a count for each cell's calls, and the first few failures."""
+
+    def __init__(self) -> None:
+        self.agents: dict[str, AgentNode] = {}
+        self._open: dict[int, tuple[CallStarted, Step]] = {}
+        self._cells: dict[tuple[str, int], Step] = {}
+
+    def add(self, record: Record) -> None:
+        """Take in the next record."""
+        match record.fact:
+            case AgentStarted() as started:
+                self.agents[started.agent] = AgentNode(started)
+            case AgentFinished(agent=agent, status=status):
+                self.agents[agent].status = status
+            case CellStarted() as started:
+                step = self._begin(started.agent, Step("cell", started.cell, record.at))
+                step.code = started.code
+                self._cells[started.agent, started.cell] = step
+            case CellFinished() as finished:
+                step = self._cells[finished.agent, finished.cell]
+                step.ended, step.status, step.fault = record.at, finished.status, finished.fault
+            case CallStarted() as started:
+                self._start_call(started, record.at)
+            case CallReused(agent=agent, cell=cell):
+                self._cells[agent, cell].calls["cached"] += 1
+            case CallFinished() as finished if finished.call in self._open:
+                self._finish_call(finished, record.at)
+            case RunResumed():
+                self._interrupt()
+            case _:
+                pass
+
+    def _begin(self, agent: str, step: Step) -> Step:
+        self.agents[agent].steps.append(step)
+        return step
+
+    def _start_call(self, started: CallStarted, at: float) -> None:
+        if started.function == TURN:
+            step = self._begin(started.agent, Step("turn", started.cell, at))
+        else:
+            step = self._cells[started.agent, started.cell]
+        self._open[started.call] = (started, step)
+
+    def _finish_call(self, finished: CallFinished, at: float) -> None:
+        started, step = self._open.pop(finished.call)
+        step.usage += finished.usage
+        if started.function == TURN:
+            step.ended, step.status, step.fault = at, finished.status, finished.fault
+            return
+        if started.function in {"llm"}:
+            step.calls[finished.status] += 1
+            if finished.fault is not None and len(step.failures) < _MOST_FAILURES:
+                step.failures.append(f"{started.label or f'call {started.call}'}: {finished.fault.message}")
+
+    def _interrupt(self) -> None:
+        """Close what was under way when the process ended."""
+        for agent in self.agents.values():
+            for step in agent.steps:
+                if step.status == "running":
+                    step.status = "interrupted"
+        self._open.clear()

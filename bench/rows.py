@@ -1,0 +1,83 @@
+"""The rows: what is measured, against what, and the target."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.measure import Took, median, model_server, python, run
+
+SCRIPTS = Path(__file__).parent / "scripts"
+SONDE = str(Path(sys.executable).parent / "sonde")
+
+Row = dict[str, Any]
+
+
+def llm_cpu() -> Iterator[Row]:
+    """Processor time of one `llm()` call from a cell through HTTP, against a bare client with the same bodies."""
+    number, at_once = 2000, 200
+    with model_server() as url, tempfile.TemporaryDirectory() as runs:
+
+        def ours(calls: int) -> Took:
+            return python(SCRIPTS / "fan_out.py", url, calls, at_once, runs)
+
+        def bare(calls: int) -> Took:
+            return python(SCRIPTS / "bare_client.py", url, calls, at_once)
+
+        ours_us = _per_call_us(ours, number)
+        bare_us = _per_call_us(bare, number)
+    ratio = ours_us / bare_us
+    figures = {"us": round(ours_us), "bare_us": round(bare_us), "ratio": round(ratio, 2)}
+    yield {**figures, "target": 2.5, "met": ratio <= 2.5}
+
+
+def _per_call_us(measure: Callable[[int], Took], number: int) -> float:
+    """Return the processor time that each of `number` calls adds to none."""
+    none = median(lambda: measure(0), 5).cpu
+    return (median(lambda: measure(number), 5).cpu - none) / number * 1e6
+
+
+def thousand_at_once() -> Iterator[Row]:
+    """1,000 calls of 1.0 s each from one cell, against a bare client."""
+    number = 1000
+    with model_server("1.0") as url, tempfile.TemporaryDirectory() as runs:
+        empty = median(lambda: python(SCRIPTS / "fan_out.py", url, 0, number, runs), 3).wall
+        ours = median(lambda: python(SCRIPTS / "fan_out.py", url, number, number, runs), 3).wall - empty
+        bare_empty = median(lambda: python(SCRIPTS / "bare_client.py", url, 0, number), 3).wall
+        bare = median(lambda: python(SCRIPTS / "bare_client.py", url, number, number), 3).wall - bare_empty
+    more = ours - bare
+    yield {"s": round(ours, 2), "bare_s": round(bare, 2), "more_s": round(more, 2), "target": 0.4, "met": more <= 0.4}
+
+
+def journal() -> Iterator[Row]:
+    """Processor time of one fact in the journal."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        command = [sys.executable, str(SCRIPTS / "journal.py"), "100000", str(Path(folder, "journal.db"))]
+        each_us = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    yield {"us": round(each_us, 1), "target": 30, "met": each_us <= 30}
+
+
+def start() -> Iterator[Row]:
+    """From the shell's prompt to the end: an import, the help, and whole runs."""
+    nothing = median(lambda: run(sys.executable, "-c", "pass"), 9).wall
+    with model_server() as url, tempfile.TemporaryDirectory() as runs:
+        ask = (SONDE, "ask", "fan out 1", "--model", f"openai:bench@{url}", "--runs-dir", runs, "--quiet")
+        cases: dict[str, tuple[Callable[[], Took], float]] = {
+            "import sonde": (lambda: run(sys.executable, "-c", "import sonde"), 0.1),
+            "sonde --help": (lambda: run(SONDE, "--help"), 0.2),
+            "ask over HTTP": (lambda: run(*ask), 0.6),
+            "ask in process": (lambda: python(SCRIPTS / "in_process.py", runs), 0.25),
+        }
+        for what, (measure, target) in cases.items():
+            took = median(measure, 9).wall - (nothing if what.startswith("import") else 0)
+            yield {"what": what, "ms": round(took * 1000), "target": target * 1000, "met": took <= target}
+
+
+ROWS: dict[str, Callable[[], Iterator[Row]]] = {
+    "start": start,
+    "journal": journal,
+    "llm_cpu": llm_cpu,
+    "thousand_at_once": thousand_at_once,
+}

@@ -14,7 +14,7 @@ from sonde.errors import ModelChoiceError, TaskError
 from sonde.events import Warned
 from sonde.interpreters.protocol import Answer, TaskFailure
 from sonde.limits.scope import Amounts
-from sonde.models.protocol import Message, Model, Request
+from sonde.models.protocol import Message, Model, Reply, Request
 from sonde.tasks.dispatch import Tally
 from sonde.tasks.schemas import Shape, instruction
 
@@ -116,12 +116,14 @@ class LiveCalls:
         if shape is not None:
             return await self._ask_typed(tally, model, given.prompt, shape)
         reply = await dispatcher.ask(tally, model, Request((Message("user", given.prompt),)))
+        _refuse_partial(reply)
         return reply.text
 
     async def _ask_typed(self, tally: Tally, model: Model, prompt: str, shape: Shape) -> Any:
         """Ask for a value of a shape; one that does not fit is sent back once, with what is wrong."""
         asked = Message("user", f"{prompt}\n\n{instruction(shape.schema)}")
         reply = await self._context.dispatcher.ask(tally, model, Request((asked,), schema=shape.schema))
+        _refuse_partial(reply)
         try:
             return shape.read(reply.text)
         except TaskError as error:
@@ -185,6 +187,14 @@ class ReplayedCalls:
     def _warn(self, what: str) -> None:
         message = f"a cell did not run as it had before: {what}"
         self._context.journal.append(Warned("replay", message))
+
+
+def _refuse_partial(reply: Reply) -> None:
+    """Raise `TaskError` for half an answer: code would count it as a whole one."""
+    if reply.finish == "length":
+        raise TaskError("model_error", "the reply was cut at its length limit: ask for a shorter one")
+    if reply.finish == "filter":
+        raise TaskError("model_error", "the reply was withheld by the provider's content filter")
 
 
 def _plain(amounts: Amounts) -> dict[str, float | None]:

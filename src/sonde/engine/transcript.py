@@ -105,12 +105,13 @@ def shown(result: CellResult) -> str:
     """Return a cell's result as the model sees it."""
     parts: list[str] = []
     if result.stdout:
-        parts.append(f"<stdout>\n{_cut(result.stdout)}\n</stdout>")
+        printed = _cut(result.stdout.removesuffix("\n"))
+        parts.append(f"<stdout>\n{printed}\n</stdout>")
     if result.value is not None:
         parts.append(f"<result>\n{_cut(result.value)}\n</result>")
     if result.error is not None:
         error = result.error
-        told = f"{error.traceback.rstrip()}\n{error.type}: {error.message}".strip()
+        told = f"{error.traceback}{error.type}: {error.message}"
         parts.append(f'<error type="{error.type}">\n{_cut(told)}\n</error>')
     return "\n".join(parts) or "<result>\nNone\n</result>"
 

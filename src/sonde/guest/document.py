@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from . import pieces, records, search
+from .lines import split_lines
 
 WHOLE_LIMIT = 64 * 1024 * 1024
 PEEK_CHARS = 200
@@ -244,11 +245,3 @@ def _fixed(text: str) -> Document:
     content = text.encode("utf-8", "surrogateescape")
     index = Index([0, len(content)], [0, len(text)], [0, text.count("\n")], not text.endswith("\n"))
     return Document("", lambda start, end: content[start:end], index)
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines of `text` without their ends, which are LF or CRLF."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line[:-1] if line.endswith("\r") else line for line in lines] if "\r" in text else lines

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .lines import without_crlf
+
 if TYPE_CHECKING:
     from .document import Document
 
@@ -62,9 +64,10 @@ def grep(
     """Return the lines where `pattern` matches, at most `limit` of them."""
     found: list[Match] = []
     literal = pattern if isinstance(pattern, str) and not _SPECIAL.search(pattern) else None
-    expression = re.compile(pattern, re.MULTILINE | getattr(pattern, "flags", 0))
+    source, flags = (pattern, 0) if isinstance(pattern, str) else (pattern.pattern, pattern.flags)
+    expression = re.compile(source, flags | re.MULTILINE)
     for first, text in document.whole_lines():
-        text = text.replace("\r\n", "\n") if "\r" in text else text
+        text = without_crlf(text)
         starts = _literal_starts(text, literal) if literal else _line_starts(text, expression)
         for line, content in _lines_at(text, first, starts):
             if limit is not None and len(found) >= limit:

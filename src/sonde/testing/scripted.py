@@ -1,5 +1,6 @@
 """A model in this process that says what it was told to say."""
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import Callable
@@ -18,16 +19,15 @@ def code(*cells: str) -> Reply:
     return Reply("", tool_calls=tuple(calls), finish="tools")
 
 
-class ScriptedModel:
-    """Plays its steps, one for each turn of an agent; `answer` replies to single calls, those without a system prompt.
+class FunctionModel:
+    """Answers with a function of the request. `delay` gives the seconds that an answer takes."""
 
-    A turn without a step left fails, and so does `check` while steps are left.
-    """
-
-    def __init__(self, *steps: Step, answer: Answerer | None = None, name: str = "scripted:model") -> None:
+    def __init__(
+        self, answer: Answerer, *, delay: Callable[[Request], float] | None = None, name: str = "function:model"
+    ) -> None:
         self.requests: list[Request] = []
-        self._steps = deque(steps)
         self._answer = answer
+        self._delay = delay
         self._name = name
 
     @property
@@ -41,14 +41,11 @@ class ScriptedModel:
         return self._name
 
     async def complete(self, request: Request, timeout_s: float) -> Reply:
-        """Play the next step. Raises the step, if it is an error."""
+        """Return the answer. Raises it, if it is an error."""
         self.requests.append(request)
-        if request.messages[0].role != "system" and self._answer is not None:
-            step = self._answer(request)
-        elif self._steps:
-            step = self._steps.popleft()
-        else:
-            raise AssertionError(f"no step is left for: {request.messages[-1].text[:200]}")
+        if self._delay is not None:
+            await asyncio.sleep(self._delay(request))
+        step = self._answer(request)
         if isinstance(step, ModelError):
             raise step
         reply = Reply(step) if isinstance(step, str) else step
@@ -56,6 +53,25 @@ class ScriptedModel:
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+class ScriptedModel(FunctionModel):
+    """Plays its steps, one for each turn of an agent; `answer` replies to single calls, those without a system prompt.
+
+    A turn without a step left fails, and so does `check` while steps are left.
+    """
+
+    def __init__(self, *steps: Step, answer: Answerer | None = None, name: str = "scripted:model") -> None:
+        super().__init__(self._next, name=name)
+        self._steps = deque(steps)
+        self._answer_call = answer
+
+    def _next(self, request: Request) -> Step:
+        if request.messages[0].role != "system" and self._answer_call is not None:
+            return self._answer_call(request)
+        if not self._steps:
+            raise AssertionError(f"no step is left for: {request.messages[-1].text[:200]}")
+        return self._steps.popleft()
 
     def check(self) -> None:
         """Fail if steps are left."""

@@ -47,6 +47,8 @@ class PythonInterpreter:
         self._bridge = bridge
         self._files = files
         self._stderr = stderr
+        self._loop = asyncio.get_running_loop()
+        self._alarm: asyncio.TimerHandle
         self._cells = 0
 
     @classmethod
@@ -71,8 +73,7 @@ class PythonInterpreter:
     async def run(self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False) -> CellResult:
         """Run one cell; see `Interpreter.run`."""
         self._cells += 1
-        deadline = self._cpu_time() + cpu_s
-        watch = asyncio.get_running_loop().call_later(cpu_s, self._check_time, deadline)
+        self._watch(self._cpu_time() + cpu_s)
         try:
             return await self._bridge.run({"number": self._cells, "code": code, "replaying": replaying}, calls)
         except _TimedOut:
@@ -82,7 +83,7 @@ class PythonInterpreter:
         except ConnectionError:
             return await self._died()
         finally:
-            watch.cancel()
+            self._alarm.cancel()
 
     async def close(self) -> None:
         """Kill the process and wait until it is gone."""
@@ -90,31 +91,28 @@ class PythonInterpreter:
         self._files.close()
         self._process.kill()
         await asyncio.to_thread(self._process.wait)
+        self._stderr.close()
 
     async def _died(self) -> CellResult:
         """Return how the process ended. Raises `InterpreterError` if it never began."""
-        await self.close()
-        code = self._process.returncode
+        self._process.kill()
+        code = await asyncio.to_thread(self._process.wait)
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _TAIL))
         last_words = self._stderr.read().decode("utf-8", "replace").strip()
+        await self.close()
         if not self._bridge.ready:
-            raise InterpreterError(
-                f"the Python interpreter did not start ({how}): {last_words.splitlines()[-1:]}",
-                "Try `sonde doctor`.",
-            )
-        return CellResult(
-            "killed",
-            error=CellError("InterpreterDied", f"the interpreter ended ({how})", last_words),
-        )
+            why = last_words.splitlines()[-1:] or ["it said nothing"]
+            raise InterpreterError(f"the Python interpreter did not start ({how}): {why[0]}", "Try `sonde doctor`.")
+        return CellResult("killed", error=CellError("InterpreterDied", f"the interpreter ended ({how})", last_words))
 
-    def _check_time(self, deadline: float) -> None:
+    def _watch(self, deadline: float) -> None:
+        """Break the cell off when the process has used its time; until then, look again when that could be."""
         left = deadline - self._cpu_time()
         if left <= 0:
             self._bridge.break_off(_TimedOut())
         else:
-            # A second of its processor time cannot pass in less than a second of ours.
-            asyncio.get_running_loop().call_later(max(left, 0.01), self._check_time, deadline)
+            self._alarm = self._loop.call_later(left, self._watch, deadline)
 
     def _cpu_time(self) -> float:
         """Return the processor time that the process has used, in seconds (Linux: a clock made of the process id)."""

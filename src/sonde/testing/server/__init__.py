@@ -3,14 +3,16 @@
 Use `FaultServer` inside a test, or `python -m sonde.testing.server` beside one.
 """
 
-from sonde.testing.server.faults import FAULTS, Faults, Latency
+from sonde.testing.server.faults import FAULTS, Fault, Faults, Latency
 from sonde.testing.server.script import ChatRequest, Said, Script, call_tool, echo, run_code
-from sonde.testing.server.serve import Entry, FaultServer, Settings
+from sonde.testing.server.serve import DEFAULTS, Entry, FaultServer, Settings, digest_of, most_at_once, read_log
 
 __all__ = [
+    "DEFAULTS",
     "FAULTS",
     "ChatRequest",
     "Entry",
+    "Fault",
     "FaultServer",
     "Faults",
     "Latency",
@@ -18,6 +20,9 @@ __all__ = [
     "Script",
     "Settings",
     "call_tool",
+    "digest_of",
     "echo",
+    "most_at_once",
+    "read_log",
     "run_code",
 ]

@@ -24,7 +24,7 @@ def main() -> None:
         without_tools=options.without_tools,
         retry_after=options.retry_after,
     )
-    faults = Faults(options.fault_rate, tuple(options.faults), options.seed)
+    faults = Faults(options.fault_rate, tuple(options.faults), seed=options.seed, spare_agents=options.spare_agents)
     log = options.log.open("a", encoding="utf-8") if options.log else None
     core = Core(_script(options.script), settings, faults, [], log)
     with suppress(KeyboardInterrupt):
@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--fault-rate", type=float, default=0.0, help="the share of requests that fail")
     parser.add_argument("--faults", nargs="+", default=["429", "500", "disconnect"], choices=FAULTS, help="and how")
     parser.add_argument("--seed", type=int, default=0, help="decides which requests fail")
+    parser.add_argument("--spare-agents", action="store_true", help="only requests without a system prompt fail")
     parser.add_argument("--retry-after", type=float, default=1.0, help="what a 429 asks for, in seconds")
     parser.add_argument("--window", type=int, help="refuse prompts with more tokens")
     parser.add_argument("--key", help="refuse requests without this key")

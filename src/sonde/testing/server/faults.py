@@ -11,23 +11,29 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
 class Faults:
-    """Which requests fail, decided by a seed and the order in which they come."""
+    """Which requests fail, decided by a seed and the order in which they come. With `spare_agents` only those
+    without a system prompt may."""
 
     def __init__(
         self,
         rate: float = 0.0,
         kinds: tuple[Fault, ...] = ("429", "500", "disconnect"),
+        *,
         seed: int = 0,
-    ):
+        spare_agents: bool = False,
+    ) -> None:
         unknown = set(kinds) - set(FAULTS)
         if unknown:
             raise ValueError(f"unknown faults {sorted(unknown)}; known: {', '.join(FAULTS)}")
         self.rate = rate
         self.kinds = kinds
+        self.spare_agents = spare_agents
         self._random = random.Random(seed)
 
-    def draw(self) -> Fault | None:
+    def draw(self, *, from_agent: bool) -> Fault | None:
         """Return how the next request fails, or None."""
+        if from_agent and self.spare_agents:
+            return None
         fails = self._random.random() < self.rate
         kind = self._random.choice(self.kinds)
         return kind if fails else None

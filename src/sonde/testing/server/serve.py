@@ -138,7 +138,7 @@ class Core:
             start=time.time(),
             model=request.model,
             prompt=request.prompt[:200],
-            digest=hashlib.blake2b(request.prompt.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+            digest=digest_of(request.prompt),
             system=bool(request.system),
             tokens=request.tokens,
             size=size,
@@ -234,7 +234,7 @@ class Connection(asyncio.Protocol):
             status, code, message = refused
             self._later(entry, 0.0, lambda: self._finish(entry, status, _problem(code, message)))
             return
-        fault = self._core.faults.draw()
+        fault = self._core.faults.draw(from_agent=bool(request.system))
         entry.fault = fault or ""
         delay = self._core.settings.latency.draw(self._core.chance)
         if fault != "hang":
@@ -301,6 +301,11 @@ class Connection(asyncio.Protocol):
     def _write(self, data: bytes) -> None:
         if self._transport is not None:
             self._transport.write(data)
+
+
+def digest_of(prompt: str) -> str:
+    """Return a short hash of a prompt, as the log has it."""
+    return hashlib.blake2b(prompt.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def most_at_once(log: list[Entry]) -> int:

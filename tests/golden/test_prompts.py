@@ -1,0 +1,49 @@
+"""What models read, word for word. To accept a change: `SONDE_ACCEPT=1 make test`, then read the difference."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from sonde import jsontext
+from sonde.documents.attach import attach
+from sonde.engine.opening import first_message, system_prompts
+from sonde.engine.transcript import EVAL
+from sonde.spec import Limits, ModelChoice, RunSpec
+
+FOLDER = Path(__file__).parent / "files"
+SPEC = RunSpec("How many?", ModelChoice("openai:m"))
+TYPED = RunSpec("How many?", ModelChoice("openai:m"), limits=Limits(timeout_s=60), schema={"type": "integer"})
+
+
+def same_as_before(name: str, text: str) -> None:
+    path = FOLDER / name
+    if os.environ.get("SONDE_ACCEPT"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    assert text + "\n" == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "spec", "way"), [("ask-native", SPEC, "native"), ("ask-fenced", TYPED, "fenced")])
+def test_system_prompts(name: str, spec: RunSpec, way: Literal["native", "fenced"]) -> None:
+    prompt = system_prompts(spec)[way]
+    assert len(prompt) < 6000
+    assert "$" not in prompt
+    same_as_before(f"{name}.md", prompt)
+
+
+def test_tools() -> None:
+    same_as_before("tools.json", jsontext.encode(EVAL).decode())
+
+
+def test_first_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    same_as_before("first-none.md", first_message(SPEC, attach([], tmp_path, strict=False)))
+    (tmp_path / "short.csv").write_text("a,b\n1,2\n")
+    same_as_before("first-short.md", first_message(SPEC, attach(["short.csv"], tmp_path, strict=False)))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number in range(50):
+        (folder / f"{number:02}.txt").write_text(f"begin {number} " + "middle\n" * 100 + 'end "quoted"')
+    same_as_before("first-many.md", first_message(TYPED, attach(["folder"], tmp_path, strict=False)))

@@ -1,0 +1,27 @@
+"""Look at processes and kill them, from outside."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one, by parentage."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(fields[1])
+    found = [pid]
+    for each in found:
+        found.extend(child for child, parent in parents.items() if parent == each)
+    return found[1:]
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process and all below it, as `kill -9` does."""
+    for each in [pid, *descendants(pid)]:
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)

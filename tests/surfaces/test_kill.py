@@ -1,0 +1,104 @@
+"""Nothing that was paid for is paid for again, whenever the whole process tree is killed."""
+
+import json
+import random
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sonde.engine.history import TURN
+from sonde.events import CallFinished, CallStarted
+from sonde.journal.reader import Reader
+from sonde.journal.schema import FILE_NAME
+from sonde.testing.server import ChatRequest, FaultServer, Latency, Said, Settings, digest_of, run_code
+from tests.cli import Cli
+from tests.conftest import OpenServer
+from tests.processes import kill_tree
+
+CALLS = 300
+FAN_OUT = f"squares = await gather(*[llm(f'Square {{n}}') for n in range({CALLS})])"
+ANSWER = sum(n * n for n in range(CALLS))
+MOMENTS = random.Random(7).sample(range(1, CALLS + 4), 30)
+
+
+def reply(request: ChatRequest) -> Said | str:
+    if not request.system:
+        return str(int(request.prompt.removeprefix("Square ")) ** 2)
+    return [run_code("print(len(context))"), run_code(FAN_OUT), run_code("FINAL(sum(map(int, squares)))")][request.turn]
+
+
+class KillAt:
+    """Replies until a number of requests has come in, then kills the run that sends them."""
+
+    def __init__(self, moment: int) -> None:
+        self.pid = 0
+        self.killed = threading.Event()
+        self._left = moment
+
+    def __call__(self, request: ChatRequest) -> Said | str:
+        self._left -= 1
+        if self._left == 0:
+            kill_tree(self.pid)
+            self.killed.set()
+        return reply(request)
+
+
+def journaled(run: Path) -> Iterator[str]:
+    """Yield the digests of the prompts whose answers are in the record."""
+    with Reader(run / FILE_NAME) as reader:
+        started: dict[int, CallStarted] = {}
+        for record in reader.records():
+            match record.fact:
+                case CallStarted() as fact:
+                    started[fact.call] = fact
+                case CallFinished(call=call, status="ok") if started[call].function in {"llm", TURN}:
+                    request = reader.text(started[call].request)
+                    is_turn = started[call].function == TURN
+                    yield digest_of(json.loads(request)[-1]["text"] if is_turn else request)
+                case _:
+                    pass
+
+
+def kill_and_resume(cli: Cli, server: FaultServer, script: KillAt) -> int:
+    """Kill a run at a moment, resume it, and return how many requests were sent again."""
+    (cli.folder / "input.txt").write_text("numbers\n" * 100)
+    first = cli.start(
+        "ask", "Sum the squares.", "input.txt", "--model", f"openai:test@{server.url}",
+        "--concurrency", "8", "--run-id", "victim", "--quiet",
+    )  # fmt: skip
+    script.pid = first.pid
+    first.communicate()
+    assert script.killed.is_set()
+    before = len(server.log)
+    run = cli.folder / ".sonde/runs/victim"
+    paid = set(journaled(run))
+
+    outcome = cli("resume", "victim", "--json", "--quiet")
+
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.json["answer"] == ANSWER
+    assert outcome.json["coverage"] == {"items": CALLS, "done": CALLS, "failed": 0}
+    asked_again = {entry.digest for entry in server.log[before:]}
+    assert not asked_again & paid, "a journaled answer was asked for again"
+    return sum(count - 1 for count in Counter(entry.digest for entry in server.log).values())
+
+
+@pytest.mark.parametrize("moment", [*MOMENTS[:6], *(pytest.param(m, marks=pytest.mark.proof) for m in MOMENTS[6:])])
+def test_a_killed_run_resumes_without_paying_twice(cli: Cli, serve: OpenServer, moment: int) -> None:
+    script = KillAt(moment)
+    server = serve(script, settings=Settings(latency=Latency(0.01, 0.05, "uniform")))
+    repeated = kill_and_resume(cli, server, script)
+    print(f"killed at request {moment}: {repeated} requests were on the wire and were sent again")
+    assert repeated <= 8, "no more can have been on the wire than may be at once"
+
+
+def test_a_completed_run_is_not_run_again(cli: Cli, serve: OpenServer) -> None:
+    server = serve(reply)
+    first = cli.ask(server.url, "Sum the squares.")
+    sent = len(server.log)
+    again = cli("resume", "last", "--json")
+    assert again.json == first.json
+    assert len(server.log) == sent

@@ -12,7 +12,7 @@ from sonde.engine.history import AgentHistory, CellPast, Past
 from sonde.engine.recorder import Asked, Place, key_of
 from sonde.errors import ModelChoiceError, TaskError
 from sonde.events import Warned
-from sonde.interpreters.protocol import Answer, TaskFailure
+from sonde.interpreters.protocol import Answer
 from sonde.limits.scope import Amounts
 from sonde.models.protocol import Message, Model, Reply, Request
 from sonde.tasks.dispatch import Tally
@@ -52,7 +52,13 @@ class SleepCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: float
 
 
-Given = LlmCall | FinalCall | BudgetCall | SleepCall
+class Unknown(msgspec.Struct, frozen=True):
+    """A call that cannot be answered, and why."""
+
+    why: str
+
+
+Given = LlmCall | FinalCall | BudgetCall | SleepCall | Unknown
 
 _FUNCTIONS: dict[str, type[Given]] = {
     "llm": LlmCall,
@@ -73,12 +79,11 @@ class LiveCalls:
 
     async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
         """Answer one call."""
+        asked = Asked(self._place, function, key_of(function, arguments))
         try:
             given = msgspec.convert(arguments, _FUNCTIONS[function])
         except (KeyError, msgspec.ValidationError) as error:
-            why = f"there is no {function!r} to call" if isinstance(error, KeyError) else f"{function}: {error}"
-            return Answer(None, self._context.clock(), TaskFailure("tool_error", why))
-        asked = Asked(self._place, function, key_of(function, arguments))
+            given = Unknown(f"there is no {function!r} to call" if isinstance(error, KeyError) else str(error))
         if isinstance(given, LlmCall):
             asked = asked._replace(request=given.prompt, label=given.label or "", model=given.model or "")
             past = self._history.take(asked.key)
@@ -98,6 +103,8 @@ class LiveCalls:
             case BudgetCall():
                 scope = self._context.dispatcher.scope
                 return {"spent": _plain(scope.spent), "remaining": _plain(scope.remaining)}
+            case Unknown(why=why):
+                raise TaskError("tool_error", why)
             case SleepCall(until=until):
                 return await self._sleep_until(until)
 
@@ -163,7 +170,8 @@ class ReplayedCalls:
             return await self._unforeseen.call(function, arguments)
         turn: asyncio.Future[Past] = asyncio.get_running_loop().create_future()
         self._waiting[made.popleft()] = turn
-        self._let_go()
+        # Soon, not now: one that is let go must be waiting already, or it would overtake those let go before it.
+        asyncio.get_running_loop().call_soon(self._let_go)
         answer = self._context.recorder.recall(await turn)
         if function == "final" and answer.failure is None:
             self._agent.accept(arguments["value"])
@@ -171,18 +179,21 @@ class ReplayedCalls:
 
     def idle(self) -> None:
         """Pass over an answer that is not asked for: the code waits, so it will not ask for it now."""
-        if any(past.call in self._waiting for past in self._order):
+        if not self._let_go() and any(past.call in self._waiting for past in self._order):
             self._warn("it did not make a call that it made before")
             while self._order[0].call not in self._waiting:
                 self._order.popleft()
             self._let_go()
 
-    def _let_go(self) -> None:
+    def _let_go(self) -> bool:
+        """Give out the answers whose turn has come, and return whether there were any."""
+        left = len(self._order)
         while self._order and self._order[0].call in self._waiting:
             past = self._order.popleft()
             turn = self._waiting.pop(past.call)
             if not turn.done():
                 turn.set_result(past)
+        return len(self._order) < left
 
     def _warn(self, what: str) -> None:
         message = f"a cell did not run as it had before: {what}"

@@ -91,6 +91,7 @@ def kill_and_resume(cli: Cli, server: FaultServer, script: KillAt) -> tuple[int,
     return on_the_wire, len(repeated) - on_the_wire
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("moment", [*MOMENTS[:6], *(pytest.param(m, marks=pytest.mark.proof) for m in MOMENTS[6:])])
 def test_a_killed_run_resumes_without_paying_twice(cli: Cli, serve: OpenServer, moment: int) -> None:
     script = KillAt(moment)

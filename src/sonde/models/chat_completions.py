@@ -1,6 +1,7 @@
 """The OpenAI chat-completions wire, which most providers and local servers speak."""
 
 import asyncio
+import os
 import urllib.request
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -167,7 +168,8 @@ class ChatCompletions:
     def _connection_fault(self, error: Exception) -> ModelError:
         where = urlsplit(self._base_url).netloc
         if isinstance(error, aiohttp.ClientConnectorError):
-            reason = error.os_error.strerror or str(error.os_error)
+            number = error.os_error.errno or 0  # that of a failed look-up of a name is below 0
+            reason = os.strerror(number).lower() if number > 0 else error.os_error.strerror or str(error.os_error)
             return ModelError(
                 "connection",
                 f"cannot reach {where} for {self._name}: {reason}",

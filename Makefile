@@ -3,9 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+UV := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(RUN),$(RUN) -m pip install --quiet --disable-pip-version-check)
 READY := $(VENV)/.ready
+COMPILE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-emit-index-url \
+	--no-emit-find-links --upgrade
 
-.PHONY: help setup demo test check lint types proof bench docs lock clean
+.PHONY: help setup demo test check lint types proof fuzz bench docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -14,15 +18,9 @@ setup: $(READY) ## Make .venv from the lock file
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sonde needs Python 3.11 or newer: make PYTHON=python3.12"; exit 2; }
-	@if command -v uv >/dev/null 2>&1; then \
-		uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
-		uv pip install --quiet --python $(RUN) --require-hashes -r requirements.lock && \
-		uv pip install --quiet --python $(RUN) --no-deps --no-build-isolation -e .; \
-	else \
-		$(PYTHON) -m venv $(VENV) && \
-		$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock && \
-		$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	fi
+	@$(if $(UV),$(UV) venv --quiet --allow-existing --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
+	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 demo: $(READY) ## Show the main job without a key (not built yet: says so)
@@ -44,15 +42,19 @@ check: lint types test ## What CI runs
 proof: $(READY) ## All that takes long: many kills, soaks, whole hostile suites
 	@$(RUN) -m pytest -m "proof or sampled" -rP
 
+fuzz: $(READY) ## Ten minutes of frames that no interpreter should send, guided by coverage
+	@$(RUN) -c 'import atheris' 2>/dev/null || $(INSTALL) --require-hashes -r requirements-fuzz.lock
+	@$(RUN) -m tests.fuzz 600
+
 bench: $(READY) ## Measure, and print JSON lines with ratios
 	@$(RUN) -m bench
 
 docs: $(READY) ## Check that every fence in the docs runs
 	@$(RUN) -m pytest tests/docs
 
-lock: $(READY) ## Renew requirements.lock (needs uv)
-	@uv pip compile pyproject.toml --group dev --universal --generate-hashes --python-version 3.11 \
-		--no-header --no-emit-index-url --no-emit-find-links --upgrade -q -o requirements.lock
+lock: ## Renew the lock files (needs uv)
+	@$(COMPILE) pyproject.toml --group dev --extra javascript --extra monty -o requirements.lock
+	@$(COMPILE) --group fuzz -o requirements-fuzz.lock
 
 clean: ## Remove what setup and tests made
 	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis dist

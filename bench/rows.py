@@ -1,5 +1,6 @@
 """The rows: what is measured, against what, and the target."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -54,8 +55,7 @@ def thousand_at_once() -> Iterator[Row]:
 def journal() -> Iterator[Row]:
     """Processor time of one fact in the journal."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        command = [sys.executable, str(SCRIPTS / "journal.py"), "100000", str(Path(folder, "journal.db"))]
-        each_us = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        each_us = float(_printed("journal.py", "100000", str(Path(folder, "journal.db"))))
     yield {"us": round(each_us, 1), "target": 30, "met": each_us <= 30}
 
 
@@ -75,9 +75,42 @@ def start() -> Iterator[Row]:
             yield {"what": what, "ms": round(took * 1000), "target": target * 1000, "met": took <= target}
 
 
+def interpreters() -> Iterator[Row]:
+    """Each interpreter: one cell, one host call, 10,000 calls in flight, a new one; beside a bare round trip."""
+    targets = {"eval_us": 60, "host_call_us": 30, "in_flight_us": 40, "new_ms": 10, "cold_ms": 120}
+    for name in ("python", "javascript", "monty"):
+        floor = float(_printed("ping_pong.py"))
+        figures = json.loads(_printed("interpreter.py", name))
+        row: Row = {
+            "what": name,
+            "floor_us": round(floor),
+            **{key: round(figure, 1) for key, figure in figures.items()},
+        }
+        if name == "python":
+            row |= {"targets": targets, "met": all(figures[key] <= target for key, target in targets.items())}
+        yield row
+
+
+def document() -> Iterator[Row]:
+    """A document of a gigabyte: ready in a cell, private memory, megabytes searched in a second."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        figures = json.loads(_printed("document.py", folder))
+    most = {"ready_s": 0.5, "private_mb": 50}
+    least = {"literal_mb_s": 300, "grep_literal_mb_s": 300, "simple_mb_s": 150, "hostile_mb_s": 20}
+    met = all(figures[key] <= most[key] for key in most) and all(figures[key] >= least[key] for key in least)
+    yield {**{key: round(figure, 3) for key, figure in figures.items()}, "targets": most | least, "met": met}
+
+
+def _printed(script: str, *arguments: str) -> str:
+    command = [sys.executable, str(SCRIPTS / script), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "start": start,
     "journal": journal,
     "llm_cpu": llm_cpu,
     "thousand_at_once": thousand_at_once,
+    "interpreters": interpreters,
+    "document": document,
 }

@@ -43,9 +43,12 @@ class Outcome(NamedTuple):
 class Cli:
     """Runs `sonde` in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python: str = sys.executable) -> None:
         self.folder = folder
+        self.python = python
         self.environment: dict[str, str] = {}
+        self.launcher: list[str] = []
+        """A command that is put before each."""
 
     def __call__(self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 60) -> Outcome:
         """Run a command to its end."""
@@ -61,7 +64,7 @@ class Cli:
         """Start a command in a process group of its own."""
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         return subprocess.Popen(
-            [sys.executable, "-m", "sonde", *map(str, arguments)],
+            [*self.launcher, self.python, "-m", "sonde", *map(str, arguments)],
             cwd=self.folder,
             env={"HOME": str(self.folder), **environment, **self.environment},
             stdin=stdin,

@@ -1,7 +1,9 @@
 """Look at processes and kill them, from outside."""
 
+import asyncio
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,3 +27,10 @@ def kill_tree(pid: int) -> None:
     for each in [pid, *descendants(pid)]:
         with suppress(ProcessLookupError):
             os.kill(each, signal.SIGKILL)
+
+
+async def settled(holds: Callable[[], bool], within_s: float = 5) -> None:
+    """Wait until something holds that will soon: a process that was killed may not be gone yet."""
+    async with asyncio.timeout(within_s):
+        while not holds():
+            await asyncio.sleep(0.005)

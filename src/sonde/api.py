@@ -41,12 +41,17 @@ class AskOptions(TypedDict, total=False):
     key_env: str
     schema: dict[str, Any] | type[PydanticModel]
     strict: bool
+    interpreter: str
+    interpreter_unconfined: bool
+    guest_packages: Sequence[str]
     runs_dir: str | Path
     run_id: str
     max_turns: int
     max_calls: int
     timeout: float
     call_timeout: float
+    cell_cpu: float
+    cell_memory: int
     concurrency: int
     retries: int
     retry_base: float
@@ -77,6 +82,9 @@ async def aask(question: str, **options: Unpack[AskOptions]) -> Result:
         limits=Limits.from_options(options),
         schema=schema.model_json_schema() if isinstance(schema, type) else schema,
         strict=options.get("strict", False),
+        interpreter=options.get("interpreter"),
+        unconfined=options.get("interpreter_unconfined", False),
+        guest_packages=tuple(options.get("guest_packages", ())),
     )
     around = Surroundings(Path(options.get("runs_dir", DEFAULT)), options.get("run_id"), given)
     result = await start(spec, around)

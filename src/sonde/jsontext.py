@@ -40,6 +40,13 @@ def decode(data: bytes | str, kind: Any) -> Any: ...
 def decode(data: bytes | str, kind: Any) -> Any:
     """Return the `kind` written in `data`. Raises `msgspec.DecodeError` when it is not one."""
     try:
+        return _decode(data, kind)
+    except (RecursionError, UnicodeError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+def _decode(data: bytes | str, kind: Any) -> Any:
+    try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError:
         raise
@@ -50,5 +57,5 @@ def decode(data: bytes | str, kind: Any) -> Any:
 def _decode_slowly(data: bytes | str) -> Any:
     try:
         return json.loads(data)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise msgspec.DecodeError(str(error)) from error

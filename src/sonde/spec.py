@@ -15,6 +15,11 @@ _MAY_BE_ZERO = {"retries", "retry_base_s"}
 _SMALLEST = 0.001
 
 
+def _named(field: str) -> str:
+    """Return the option for a field: its name without the unit."""
+    return field.removesuffix("_s").removesuffix("_mb")
+
+
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """How far a run may go."""
 
@@ -28,6 +33,8 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """Wall time of one model request."""
     cell_cpu_s: float = 60.0
     """Processor time of one cell; waiting is not counted."""
+    cell_memory_mb: int = 512
+    """Memory that cells of one interpreter may use."""
     concurrency: int = 64
     """Model requests on the wire at once."""
     retries: int = 3
@@ -40,14 +47,19 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
             value = getattr(self, name)
             lowest = 0 if name in _MAY_BE_ZERO else 1 if isinstance(value, int) else _SMALLEST
             if value is not None and not lowest <= value < math.inf:
-                flag = "--" + name.removesuffix("_s").replace("_", "-")
+                flag = "--" + _named(name).replace("_", "-")
                 raise UsageError(f"{flag} {value} is out of range", f"Give at least {lowest:g}.")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> "Limits":
         """Return the limits that options name as the flags do: `timeout` for `timeout_s`. Raises `UsageError`."""
-        named = {field.removesuffix("_s"): field for field in cls.__struct_fields__}
+        named = {_named(field): field for field in cls.__struct_fields__}
         return cls(**{field: options[name] for name, field in named.items() if options.get(name) is not None})
+
+    @classmethod
+    def field_of(cls, name: str) -> str:
+        """Return the field that an option's name stands for."""
+        return next(field for field in cls.__struct_fields__ if _named(field) == name)
 
 
 class ModelChoice(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,6 +79,12 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     inputs: tuple[str, ...] = ()
     limits: Limits = Limits()
     schema: Schema | None = None
+    interpreter: str | None = None
+    """What runs the cells; None until the run starts, for whatever is usual."""
+    unconfined: bool = False
+    """Let cells run with all that the user may do."""
+    guest_packages: tuple[str, ...] = ()
+    """Packages of this Python that cells may import."""
     strict: bool = False
     """Refuse inputs that are not valid UTF-8."""
 

@@ -25,7 +25,19 @@ def same_as_before(name: str, text: str) -> None:
     assert text + "\n" == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("name", "spec", "way"), [("ask-native", SPEC, "native"), ("ask-fenced", TYPED, "fenced")])
+MONTY = RunSpec("How many?", ModelChoice("openai:m"), interpreter="monty")
+JAVASCRIPT = RunSpec("How many?", ModelChoice("openai:m"), interpreter="javascript")
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "way"),
+    [
+        ("ask-native", SPEC, "native"),
+        ("ask-fenced", TYPED, "fenced"),
+        ("ask-monty", MONTY, "native"),
+        ("ask-javascript", JAVASCRIPT, "fenced"),
+    ],
+)
 def test_system_prompts(name: str, spec: RunSpec, way: Literal["native", "fenced"]) -> None:
     prompt = system_prompts(spec)[way]
     assert len(prompt) < 6000

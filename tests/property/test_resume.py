@@ -5,7 +5,9 @@ import asyncio
 import json
 import random
 import sqlite3
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -35,18 +37,27 @@ await gather(*[one(n) for n in range(7)])
     "typed = await llm('typed', schema={'properties': {'n': {'type': 'integer'}}})\nbudget.spent().calls",
     "FINAL([sorted(order), same, typed, later, budget.spent().calls])",
 ]
+CELLS_IN = {"python": CELLS, "monty": [CELLS[0], "await asyncio.sleep(0.01)\nprint(order)\n1 / 0", *CELLS[2:]]}
 
 
-def answer(request: Request) -> Reply | str:
+class Whole(NamedTuple):
+    """A run that came to its end."""
+
+    interpreter: str
+    run: Path
+    result: Result
+
+
+def answer(cells: list[str], request: Request) -> Reply | str:
     if request.messages[0].role == "system":
-        return code(CELLS[sum(message.role == "assistant" for message in request.messages)])
+        return code(cells[sum(message.role == "assistant" for message in request.messages)])
     prompt = request.messages[0].text
     return json.dumps({"n": 3}) if prompt.startswith("typed") else f"<{prompt}>"
 
 
-def model(seed: int) -> FunctionModel:
+def model(interpreter: str, seed: int) -> FunctionModel:
     chance = random.Random(seed)
-    return FunctionModel(answer, delay=lambda _: chance.random() * 0.002)
+    return FunctionModel(partial(answer, CELLS_IN[interpreter]), delay=lambda _: chance.random() * 0.002)
 
 
 def paid_prompts(records: list[Record], reader: Reader) -> list[str]:
@@ -71,27 +82,27 @@ def copy_of(run: Path, target: Path, until: int) -> None:
     source.close()
 
 
-def run_to_its_end(runs: Path) -> Result:
+def run_to_its_end(interpreter: str, runs: Path) -> Result:
     limits = Limits(concurrency=100)
-    spec = RunSpec("Do it.", ModelChoice("function:model"), limits=limits)
-    return asyncio.run(start(spec, Surroundings(runs, "whole", {"function:model": model(0)})))
+    spec = RunSpec("Do it.", ModelChoice("function:model"), limits=limits, interpreter=interpreter)
+    return asyncio.run(start(spec, Surroundings(runs, "whole", {"function:model": model(interpreter, 0)})))
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+@pytest.fixture(scope="module", params=list(CELLS_IN))
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     runs = tmp_path_factory.mktemp("runs")
-    result = run_to_its_end(runs)
+    result = run_to_its_end(request.param, runs)
     assert result.status == "completed", result
-    return runs / "whole", result
+    return Whole(request.param, runs / "whole", result)
 
 
-def check_prefix(whole: tuple[Path, Result], tmp_path: Path, until: int) -> None:
-    run, result = whole
+def check_prefix(whole: Whole, tmp_path: Path, until: int) -> None:
+    interpreter, run, result = whole
     copy_of(run, tmp_path / "cut", until)
     with Reader(tmp_path / "cut" / FILE_NAME) as reader:
         records = list(reader.records())
         paid = paid_prompts(records, reader)
-    again = model(until)
+    again = model(interpreter, until)
     resumed = asyncio.run(resume(tmp_path / "cut", Surroundings(tmp_path, models={"function:model": again})))
 
     assert resumed.status == "completed", resumed
@@ -124,6 +135,6 @@ def length(run: Path) -> int:
     return last.seq
 
 
-def test_every_prefix(whole: tuple[Path, Result], tmp_path: Path) -> None:
-    for until in range(2, length(whole[0])):
+def test_every_prefix(whole: Whole, tmp_path: Path) -> None:
+    for until in range(2, length(whole.run)):
         check_prefix(whole, tmp_path / str(until), until)

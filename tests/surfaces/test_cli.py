@@ -260,7 +260,7 @@ def test_doctor_says_what_is_missing(cli: Cli) -> None:
     outcome = cli("doctor")
     assert outcome.code == 0
     assert "interpreter python" in outcome.text
-    assert "confinement" in outcome.text
+    assert "OPENAI_API_KEY is not set" in outcome.text
     assert {"what", "standing", "detail"} <= set(cli("doctor", "--json").json["findings"][0])
 
 

@@ -21,6 +21,7 @@ from sonde.spec import Limits, ModelChoice, RunSpec
 @options.option("--key-env", help="The environment variable with the key, if not the provider's usual one.")
 @options.option("--schema", type=click.Path(path_type=Path), help="A file with the answer's JSON schema.")
 @options.option("--strict", is_flag=True, help="Refuse inputs that are not valid UTF-8.")
+@options.interpreter
 @options.limits
 @options.runs_dir
 @options.option("--run-id", help="A name for the run, instead of one made of the time.")
@@ -56,6 +57,9 @@ def ask(
         limits=Limits.from_options(given),
         schema=_schema(given["schema"]),
         strict=given["strict"],
+        interpreter=given["interpreter"],
+        unconfined=given["interpreter_unconfined"],
+        guest_packages=tuple(name.strip() for name in given["guest_packages"].split(",") if name.strip()),
     )
     around = Surroundings(given["runs_dir"], given["run_id"])
     ctx.exit(drive(lambda place: start(spec, place), around, as_json=given["as_json"], quiet=given["quiet"]))

@@ -4,22 +4,41 @@ import asyncio
 import os
 import platform
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import click
 
 from sonde.cli import options
 from sonde.cli.output import print_json
-from sonde.errors import SondeError
-from sonde.interpreters.protocol import Answer, GuestWorld
-from sonde.interpreters.python.process import PythonInterpreter
+from sonde.errors import SondeError, UsageError
+from sonde.interpreters.choose import MONTY, NAMES, PYTHON, choose, usual
+from sonde.interpreters.confined.support import LAYERS
+from sonde.interpreters.coverage.coverage import cover_all
+from sonde.interpreters.protocol import EMPTY_WORLD, NoCalls, Settings
 from sonde.models.choose import PROVIDERS
 from sonde.version import __version__
+
+_FORBIDDEN = """
+import os, socket
+def succeeds(act):
+    try:
+        act()
+        return True
+    except OSError:
+        return False
+forbidden = {
+    "read a file": lambda: open("/etc/passwd"),
+    "write a file": lambda: open("/tmp/sonde-doctor", "w"),
+    "open a socket": lambda: socket.socket(),
+    "start a process": lambda: os.fork() or os._exit(0),
+    "signal another process": lambda: os.kill(os.getppid(), 0),
+}
+[name for name, act in forbidden.items() if succeeds(act)]
+"""
 
 Standing = Literal["ok", "warning", "missing"]
 _MARKS: dict[Standing, str] = {"ok": "✓", "warning": "!", "missing": "✗"}
@@ -33,20 +52,16 @@ class Finding(NamedTuple):
     detail: str
 
 
-class _NoCalls:
-    async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
-        return Answer(None, time.time())
-
-    def idle(self) -> None:
-        pass
-
-
 @click.command(short_help="Tell what works on this machine, and why not.")
 @options.runs_dir
+@click.option("--coverage", "only_coverage", is_flag=True, help="Tell how much of its language each interpreter runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
-def doctor(ctx: click.Context, /, runs_dir: Path, as_json: bool) -> None:
+def doctor(ctx: click.Context, /, runs_dir: Path, only_coverage: bool, as_json: bool) -> None:
     """Tell what works on this machine, and why not. Sends nothing. Exits with 5 if something needed is missing."""
+    if only_coverage:
+        _print_coverage(as_json=as_json)
+        return
     findings = list(_look(runs_dir))
     if as_json:
         print_json({"version": __version__, "findings": [finding._asdict() for finding in findings]})
@@ -56,44 +71,57 @@ def doctor(ctx: click.Context, /, runs_dir: Path, as_json: bool) -> None:
     ctx.exit(5 if any(finding.standing == "missing" for finding in findings) else 0)
 
 
+def _print_coverage(*, as_json: bool) -> None:
+    found = asyncio.run(cover_all(Settings()))
+    if as_json:
+        told = {name: {"unusable": each} if isinstance(each, str) else each.told() for name, each in found.items()}
+        print_json({"version": __version__, "coverage": told})
+        return
+    for name, each in found.items():
+        click.echo(f"{name}: {each}")
+        for failure in () if isinstance(each, str) else each.failures:
+            click.echo(f"  {failure.title}: {failure.why}")
+
+
 def _look(runs_dir: Path) -> Iterator[Finding]:
     yield Finding("sonde", "ok", f"{__version__} on Python {platform.python_version()}, {platform.platform()}")
-    yield _interpreter()
-    yield Finding(
-        "confinement",
-        "warning",
-        "none yet: code in cells runs in a separate process without our memory or environment, but it can read and "
-        "write your files and use the network. Run it on inputs and with models that you trust",
-    )
+    try:
+        chosen, note = usual()
+    except UsageError as error:
+        chosen, note = "", str(error)
+    if note is not None:
+        yield Finding("confinement", "warning", note)
+    for name in NAMES:
+        yield asyncio.run(_interpreter(name, needed=name == chosen))
     yield _journal(runs_dir)
     yield from _keys()
 
 
-def _interpreter() -> Finding:
-    def no_file(number: int) -> int:
-        raise FileNotFoundError(number)
-
-    async def try_it() -> float:
-        world = GuestWorld([], no_file, dict.fromkeys(("calls", "tokens", "dollars", "seconds")), "doctor", 0.0)
-        began = time.perf_counter()
-        interpreter = await PythonInterpreter.open(world)
-        try:
-            result = await interpreter.run("6 * 7", _NoCalls(), cpu_s=10)
-        finally:
-            await interpreter.close()
-        if result.value != "42":
-            raise SondeError(f"a cell gave {result}")
-        return time.perf_counter() - began
-
+async def _interpreter(name: str, *, needed: bool) -> Finding:
+    """Start an interpreter, run a cell, and in Python try what a confined one must not do."""
+    what = f"interpreter {name}" + (" (usual)" if needed else "")
     try:
-        took = asyncio.run(try_it())
+        backend = choose(name, Settings())
+        began = time.perf_counter()
+        try:
+            interpreter = await backend.open(EMPTY_WORLD)
+            result = await interpreter.run("6 * 7", NoCalls(), cpu_s=10)
+            took = time.perf_counter() - began
+            tried = await interpreter.run(_FORBIDDEN, NoCalls(), cpu_s=10) if name == PYTHON else None
+            layers = interpreter.layers
+        finally:
+            await backend.close()
     except (SondeError, OSError) as error:
-        return Finding("interpreter python", "missing", str(error))
-    return Finding(
-        "interpreter python",
-        "ok",
-        f"{sys.executable}, started and ran a cell in {took * 1000:.0f} ms",
-    )
+        return Finding(what, "missing" if needed else "warning", str(error))
+    if result.value != "42":
+        return Finding(what, "missing", f"a cell that should give 42 gave {result}")
+    if tried is not None and tried.value != "[]":
+        return Finding(what, "missing", f"a confined cell could do what it must not: {tried.value or tried.error}")
+    told = f"ran its first cell after {took * 1000:.0f} ms; confined by {', '.join(layers)}"
+    lacking = [layer for layer in LAYERS if layer not in layers] if name != MONTY else []
+    if lacking:
+        told += f"; this kernel does not grant {', '.join(lacking)}"
+    return Finding(what, "ok", told)
 
 
 def _journal(runs_dir: Path) -> Finding:

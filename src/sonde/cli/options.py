@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from sonde.engine.folder import DEFAULT
+from sonde.interpreters.choose import NAMES
 from sonde.spec import Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,17 +52,28 @@ output: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 
 
 def _limit(flag: str, kind: type, help_text: str) -> Callable[[F], F]:
-    field = flag.lstrip("-").replace("-", "_")
-    default = getattr(_DEFAULTS, field, None) if hasattr(_DEFAULTS, field) else getattr(_DEFAULTS, f"{field}_s")
+    default = getattr(_DEFAULTS, Limits.field_of(flag.lstrip("-").replace("-", "_")))
     shown = "" if default is None else f"  [default: {default:g}]"
     return option(flag, type=kind, help=help_text + shown)
 
+
+interpreter: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option(
+        "--interpreter",
+        type=click.Choice(NAMES),
+        help="What runs the cells.  [default: python, or monty where the system cannot confine it]",
+    ),
+    option("--interpreter-unconfined", is_flag=True, help="Let cells do whatever you may do on this machine."),
+    option("--guest-packages", default="", help="Packages that Python cells may import, such as numpy,pandas."),
+)
 
 limits: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     _limit("--max-turns", int, "Turns of the root model."),
     _limit("--max-calls", int, "Calls that code may dispatch in the whole run."),
     _limit("--timeout", float, "Seconds for the whole run."),
     _limit("--call-timeout", float, "Seconds for one model request."),
+    _limit("--cell-cpu", float, "Seconds of processor time for one cell."),
+    _limit("--cell-memory", int, "Megabytes of memory for the cells of one interpreter."),
     _limit("--concurrency", int, "Model requests on the wire at once."),
     _limit("--retries", int, "How often a failed request is sent again."),
     _limit("--retry-base", float, "Seconds of the first back-off; it doubles each time."),

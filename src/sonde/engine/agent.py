@@ -47,7 +47,7 @@ class Agent:
     async def work(self) -> object:
         """Return the answer. Raises `LimitReached` when the turns are used up, or what stops the run."""
         turns = self._context.spec.limits.max_turns
-        self._interpreter = await self._context.open_interpreter(self._context.world)
+        self._interpreter = await self._context.backend.open(self._context.world)
         try:
             for turn in range(1, turns + 1):
                 reply = await self._take_turn(turn)
@@ -157,7 +157,7 @@ class Agent:
     async def _rebuild(self) -> None:
         """Open a new interpreter and bring back the variables of the cells that finished."""
         await self._in_interpreter().close()
-        self._interpreter = await self._context.open_interpreter(self._context.world)
+        self._interpreter = await self._context.backend.open(self._context.world)
         for cell in range(1, self._cells + 1):
             past = self._history.finished_cell(cell)
             if past is not None and past.leaves_variables:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sonde.engine.history import History
 from sonde.engine.recorder import Recorder
-from sonde.interpreters.protocol import GuestWorld, OpenInterpreter
+from sonde.interpreters.protocol import Backend, GuestWorld
 from sonde.journal.reader import Reader
 from sonde.journal.writer import Journal
 from sonde.models.protocol import Model
@@ -55,5 +55,5 @@ class Context:
     dispatcher: Dispatcher
     models: Models
     world: GuestWorld
-    open_interpreter: OpenInterpreter
+    backend: Backend
     clock: Callable[[], float]

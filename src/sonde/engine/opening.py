@@ -2,7 +2,7 @@
 
 import json
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sonde import prompts
 from sonde.documents.attach import Inputs
@@ -25,13 +25,30 @@ _KINDS = {
 }
 
 
+class _Language(NamedTuple):
+    """How the prompt speaks of the language of cells. `differences` names the text that tells how it is not Python."""
+
+    name: str = "Python"
+    fence: str = "python"
+    example: str = "print(len(context))"
+    differences: str | None = None
+
+
+_LANGUAGES = {
+    "python": _Language(),
+    "javascript": _Language("JavaScript", "js", "console.log(context.length)", "javascript"),
+    "monty": _Language(differences="monty"),
+}
+
+
 def system_prompts(spec: RunSpec) -> dict[Literal["native", "fenced"], str]:
     """Return the root's system prompt, for models with tools and for those without."""
     form = "Answer in plain text." if spec.schema is None else instruction(spec.schema)
-    how = {"native": prompts.read("native_tools"), "fenced": prompts.read("fenced_code")}
+    language = _LANGUAGES[spec.interpreter or "python"]
+    fenced = prompts.read("fenced_code", fence=language.fence, example=language.example)
     return {
-        "native": _system_prompt(how["native"], form),
-        "fenced": _system_prompt(how["fenced"], form),
+        "native": _system_prompt(language, prompts.read("native_tools"), form),
+        "fenced": _system_prompt(language, fenced, form),
     }
 
 
@@ -43,8 +60,16 @@ def first_message(spec: RunSpec, inputs: Inputs) -> str:
     return "\n\n".join((f"Question: {spec.question}", _described(inputs), f"Limits: {', '.join(limits)}."))
 
 
-def _system_prompt(how_to_run: str, answer_form: str) -> str:
-    return prompts.read("ask", how_to_run=how_to_run, answer_form=answer_form, piece_chars=f"{_PIECE_CHARS:,}")
+def _system_prompt(language: _Language, how_to_run: str, answer_form: str) -> str:
+    differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences)
+    return prompts.read(
+        "ask",
+        language=language.name,
+        differences=differences,
+        how_to_run=how_to_run,
+        answer_form=answer_form,
+        piece_chars=f"{_PIECE_CHARS:,}",
+    )
 
 
 def _described(inputs: Inputs) -> str:

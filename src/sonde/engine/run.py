@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sonde import jsontext
 from sonde.documents.attach import Input, Inputs, attach, reattach
 from sonde.engine.agent import Agent
@@ -42,8 +44,9 @@ from sonde.events import (
     Warned,
 )
 from sonde.guest.files import Mark
-from sonde.interpreters.protocol import GuestInput, GuestWorld
-from sonde.interpreters.python.process import PythonInterpreter
+from sonde.interpreters.choose import PYTHON, usual
+from sonde.interpreters.choose import choose as choose_interpreter
+from sonde.interpreters.protocol import Backend, GuestInput, GuestWorld, Settings
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.journal.writer import Journal
@@ -85,6 +88,7 @@ class _Life(NamedTuple):
 
 async def start(spec: RunSpec, around: Surroundings) -> Result:
     """Run `spec` to its end. Raises `UsageError` if it cannot begin; what stops it later is told in the result."""
+    spec, note = _with_interpreter(spec)
     _check(spec, around)
     folder = RunFolder.create(around.runs, around.run_id)
     try:
@@ -95,6 +99,7 @@ async def start(spec: RunSpec, around: Surroundings) -> Result:
     opening: list[Fact] = [
         RunStarted(folder.run_id, __version__, spec.to_json()),
         *(_attached(each, folder) for each in inputs.all),
+        *(Warned("interpreter", note) for note in (note,) if note),
         *(Warned("input", note) for note in inputs.notes),
         AgentStarted(ROOT, "root", spec.models.root),
     ]
@@ -153,10 +158,13 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
         for listener in around.listeners:
             journal.listen(listener)
         stack.callback(life.inputs.files.close)
+        backend = _backend(life.spec)
+        stack.push_async_callback(backend.close)
+        backend.start()
         try:
             for fact in life.opening:
                 journal.append(fact)
-            context = _wire(life, journal, reader, models, around.clock)
+            context = _wire(life, journal, reader, models, backend, around.clock)
             status, fault = await _work(context, life)
             journal.append(AgentFinished(ROOT, status))
             journal.append(RunFinished(status, fault))
@@ -195,7 +203,9 @@ async def _work(context: Context, life: _Life) -> tuple[RunStatus, Fault | None]
     return "completed", None
 
 
-def _wire(life: _Life, journal: Journal, reader: Reader, models: Models, clock: Callable[[], float]) -> Context:
+def _wire(
+    life: _Life, journal: Journal, reader: Reader, models: Models, backend: Backend, clock: Callable[[], float]
+) -> Context:
     spec, summary = life.spec, life.summary
     total = Amounts(calls=spec.limits.max_calls, seconds=math.inf if (t := spec.limits.timeout_s) is None else t)
     scope = Scope(total, clock)
@@ -216,15 +226,29 @@ def _wire(life: _Life, journal: Journal, reader: Reader, models: Models, clock: 
         dispatcher=Dispatcher(spec.limits, scope, journal),
         models=models,
         world=world,
-        open_interpreter=PythonInterpreter.open,
+        backend=backend,
         clock=clock,
     )
+
+
+def _with_interpreter(spec: RunSpec) -> tuple[RunSpec, str | None]:
+    """Settle which interpreter the run uses, and return what is to be said of that."""
+    if spec.interpreter is not None:
+        return spec, None
+    name, note = (PYTHON, None) if spec.unconfined else usual()
+    return msgspec.structs.replace(spec, interpreter=name), note
+
+
+def _backend(spec: RunSpec) -> Backend:
+    settings = Settings(spec.limits.cell_memory_mb << 20, not spec.unconfined, spec.guest_packages)
+    return choose_interpreter(spec.interpreter or PYTHON, settings)
 
 
 def _check(spec: RunSpec, around: Surroundings) -> None:
     """Raise `UsageError` for what can be known to be wrong before anything is sent."""
     for name in {spec.models.root, spec.models.sub or spec.models.root} - set(around.models):
         read_choice(name, spec.models.key_env)
+    _backend(spec)
     if spec.schema is not None:
         try:
             Shape(spec.schema)

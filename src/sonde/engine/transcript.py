@@ -14,7 +14,7 @@ SHOWN_CHARS = 4000
 
 EVAL = Tool(
     "eval",
-    "Run Python code in the interpreter. Variables last between calls; the last expression's value and what was "
+    "Run code in the interpreter. Variables last between calls; the last expression's value and what was "
     "printed come back.",
     {
         "type": "object",
@@ -25,7 +25,7 @@ EVAL = Tool(
 )
 
 _FENCE_LINE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n`]*$", re.MULTILINE)
-_RUNNABLE = {"", "python", "py", "repl"}
+_RUNNABLE = {"", "python", "py", "repl", "javascript", "js"}
 _FINAL = re.compile(r"^\s*FINAL(?P<var>_VAR)?\((?P<inside>.*)\)\s*\Z", re.DOTALL | re.MULTILINE)
 _FOLLOWS_CODE = "Only the first block was run; what came after it was dropped."
 

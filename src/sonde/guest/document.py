@@ -6,7 +6,6 @@ slice is exact. The bytes are read in blocks of about a megabyte, each of which 
 begins: so every block can be decoded on its own.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -103,17 +102,17 @@ class Document:
             return f"{self!r}\n{self[:]}"
         return f"{self!r}\n{self[:chars]}\n[…]\n{self[-chars:]}"
 
-    def find(self, what: str | re.Pattern[str], start: int = 0) -> int:
+    def find(self, what: search.Pattern, start: int = 0) -> int:
         """Return the first character of the first occurrence at or after `start`, or -1."""
         return search.find(self, what, start)
 
-    def count(self, what: str | re.Pattern[str]) -> int:
+    def count(self, what: search.Pattern) -> int:
         """Return how often a text, or a compiled pattern, occurs."""
         return search.count(self, what)
 
     def grep(
         self,
-        pattern: str | re.Pattern[str],
+        pattern: search.Pattern,
         before: int = 20,
         after: int = 20,
         limit: int | None = None,
@@ -138,6 +137,11 @@ class Document:
 
     def whole_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the text block by block, each cut after a line's end, with the number of its first line."""
+        for first, content in self.whole_line_blocks():
+            yield first, content.decode("utf-8", "surrogateescape")
+
+    def whole_line_blocks(self) -> Iterator[tuple[int, bytes]]:
+        """Yield what `whole_lines` does, as bytes."""
         first, held = 1, list[bytes]()
         for start, end in self.blocks():
             block = self.read(start, end)
@@ -145,12 +149,12 @@ class Document:
             if cut == 0:
                 held.append(block)
                 continue
-            content = b"".join((*held, block[:cut]))
-            yield first, content.decode("utf-8", "surrogateescape")
+            content = b"".join((*held, block[:cut])) if held else block[:cut]
+            yield first, content
             first += content.count(b"\n")
-            held = [block[cut:]]
-        if any(held):
-            yield first, b"".join(held).decode("utf-8", "surrogateescape")
+            held = [block[cut:]] if cut < len(block) else []
+        if held:
+            yield first, b"".join(held)
 
     def byte_at(self, char: int) -> int:
         """Return the byte where a character begins."""

@@ -20,13 +20,27 @@ class Mark(NamedTuple):
     changed_ns: int
 
 
-class Files:
-    """Reads numbered files; `open_file` gives a descriptor for one, `fault` is what to raise when one has changed."""
+def size_and_time(descriptor: int) -> tuple[int, int]:
+    """Return an open file's size, and when it was changed, in nanoseconds."""
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns
 
-    def __init__(self, marks: list[Mark], open_file: Callable[[int], int], fault: Callable[[str], Exception]) -> None:
+
+class Files:
+    """Reads numbered files. `open_file` gives a descriptor for one, `fault` is what to raise when one has changed, and
+    `stat` tells a descriptor's size and time of change."""
+
+    def __init__(
+        self,
+        marks: list[Mark],
+        open_file: Callable[[int], int],
+        fault: Callable[[str], Exception],
+        stat: Callable[[int], tuple[int, int]] = size_and_time,
+    ) -> None:
         self._marks = marks
         self._open_file = open_file
         self._fault = fault
+        self._stat = stat
         self._descriptors: OrderedDict[int, int] = OrderedDict()
 
     def read(self, number: int, start: int, end: int) -> bytes:
@@ -65,8 +79,9 @@ class Files:
         return descriptor
 
     def _check(self, number: int, descriptor: int) -> None:
-        mark, now = self._marks[number], os.fstat(descriptor)
-        if now.st_size < mark.size:
-            raise self._fault(f"{mark.name} shrank from {mark.size:,} to {now.st_size:,} bytes while it was read")
-        if (now.st_size, now.st_mtime_ns) != (mark.size, mark.changed_ns):
+        mark = self._marks[number]
+        size, changed_ns = self._stat(descriptor)
+        if size < mark.size:
+            raise self._fault(f"{mark.name} shrank from {mark.size:,} to {size:,} bytes while it was read")
+        if (size, changed_ns) != (mark.size, mark.changed_ns):
             raise self._fault(f"{mark.name} was changed while it was read")

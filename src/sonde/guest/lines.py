@@ -12,3 +12,8 @@ def split_lines(text: str) -> list[str]:
 def without_crlf(text: str) -> str:
     """Return `text` with each CRLF made an LF."""
     return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def without_crlf_bytes(content: bytes) -> bytes:
+    """Return text's bytes with each CRLF made an LF."""
+    return content.replace(b"\r\n", b"\n") if b"\r" in content else content

@@ -1,15 +1,18 @@
 """Find, count and grep in a document, block by block."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from .lines import without_crlf
+from .expressions import Expression, lines_with
+from .lines import without_crlf_bytes
 
 if TYPE_CHECKING:
     from .document import Document
 
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+Pattern = str | re.Pattern[str] | Expression
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\n]")
 
 
 class Match:
@@ -33,11 +36,11 @@ class Match:
         return f"{self.line}: {self.text}"
 
 
-def find(document: "Document", what: str | re.Pattern[str], start: int) -> int:
+def find(document: "Document", what: Pattern, start: int) -> int:
     """Return the first character of the first occurrence at or after character `start`, or -1."""
     needle = _encoded(what)
     if needle is None:
-        return _find_pattern(document, _compiled(what), start)
+        return _find_expression(document, _expression(what, as_text=True), start)
     for offset, content in _overlapping(document, document.byte_at(start), len(needle) - 1):
         at = content.find(needle)
         if at >= 0:
@@ -45,12 +48,12 @@ def find(document: "Document", what: str | re.Pattern[str], start: int) -> int:
     return -1
 
 
-def count(document: "Document", what: str | re.Pattern[str]) -> int:
+def count(document: "Document", what: Pattern) -> int:
     """Return the number of occurrences that do not overlap."""
     needle = _encoded(what)
     if needle is None:
-        expression = _compiled(what)
-        return sum(1 for _, text in document.whole_lines() for _ in expression.finditer(text))
+        expression = _expression(what, as_text=True)
+        return sum(expression.count(content) for _, content in document.whole_line_blocks())
     if not needle:
         raise ValueError("cannot count an empty text")
     if any(needle.startswith(needle[-size:]) for size in range(1, len(needle))):
@@ -58,28 +61,29 @@ def count(document: "Document", what: str | re.Pattern[str]) -> int:
     return sum(content.count(needle) for _, content in _overlapping(document, 0, len(needle) - 1))
 
 
-def grep(
-    document: "Document", pattern: str | re.Pattern[str], around: tuple[int, int], limit: int | None
-) -> list[Match]:
+def grep(document: "Document", pattern: Pattern, around: tuple[int, int], limit: int | None) -> list[Match]:
     """Return the lines where `pattern` matches, at most `limit` of them."""
     found: list[Match] = []
-    literal = pattern if isinstance(pattern, str) and not _SPECIAL.search(pattern) else None
-    source, flags = (pattern, 0) if isinstance(pattern, str) else (pattern.pattern, pattern.flags)
-    expression = re.compile(source, flags | re.MULTILINE)
-    for first, text in document.whole_lines():
-        text = without_crlf(text)
-        starts = _literal_starts(text, literal) if literal else _line_starts(text, expression)
-        for line, content in _lines_at(text, first, starts):
+    lines = _line_finder(pattern)
+    for first, content in document.whole_line_blocks():
+        for number, text in lines(without_crlf_bytes(content)):
             if limit is not None and len(found) >= limit:
                 return found
-            found.append(Match(document, line, content, around))
+            found.append(Match(document, first + number, text, around))
     return found
 
 
-def _encoded(what: str | re.Pattern[str]) -> bytes | None:
+def _line_finder(pattern: Pattern) -> Callable[[bytes], Iterator[tuple[int, str]]]:
+    needle = None if not isinstance(pattern, str) or _SPECIAL.search(pattern) else _encoded(pattern)
+    if not needle:
+        return _expression(pattern, as_text=False).lines
+    return lambda block: lines_with(block, needle)
+
+
+def _encoded(what: Pattern) -> bytes | None:
     """Return the bytes to look for, or None where only characters will do: a lone surrogate stands for a byte that
     may also be a part of another character."""
-    if isinstance(what, re.Pattern):
+    if not isinstance(what, str):
         return None
     try:
         return what.encode()
@@ -87,18 +91,22 @@ def _encoded(what: str | re.Pattern[str]) -> bytes | None:
         return None
 
 
-def _compiled(what: str | re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(re.escape(what)) if isinstance(what, str) else what
+def _expression(what: Pattern, *, as_text: bool) -> Expression:
+    if isinstance(what, Expression):
+        return what
+    if isinstance(what, str):
+        return Expression(re.escape(what) if as_text else what)
+    return Expression(what.pattern, what.flags)
 
 
-def _find_pattern(document: "Document", expression: re.Pattern[str], start: int) -> int:
-    before = 0
-    for _, text in document.whole_lines():
-        if start < before + len(text):
-            match = expression.search(text, max(0, start - before))
-            if match:
-                return before + match.start()
-        before += len(text)
+def _find_expression(document: "Document", expression: Expression, start: int) -> int:
+    wanted, before = document.byte_at(start), 0
+    for _, content in document.whole_line_blocks():
+        if wanted < before + len(content):
+            at = expression.first(content, max(0, wanted - before))
+            if at >= 0:
+                return document.char_at(before + at)
+        before += len(content)
     return -1
 
 
@@ -121,32 +129,3 @@ def _count_one_by_one(document: "Document", needle: bytes) -> int:
             free_from = offset + at + len(needle)
             at = content.find(needle, free_from - offset)
     return total
-
-
-def _literal_starts(text: str, literal: str) -> Iterator[int]:
-    at = text.find(literal)
-    while at >= 0:
-        yield text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
-        at = text.find(literal, end + 1) if end >= 0 else -1
-
-
-def _line_starts(text: str, expression: re.Pattern[str]) -> Iterator[int]:
-    """Yield where each line begins in which `expression` matches within the line."""
-    position = 0
-    while position < len(text) and (match := expression.search(text, position)):
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.start())
-        end = len(text) if end < 0 else end
-        if start < len(text) and (match.end() <= end or expression.search(text, start, end)):
-            yield start
-        position = end + 1
-
-
-def _lines_at(text: str, first: int, starts: Iterator[int]) -> Iterator[tuple[int, str]]:
-    line, counted = first, 0
-    for start in starts:
-        line += text.count("\n", counted, start)
-        counted = start
-        end = text.find("\n", start)
-        yield line, text[start : end if end >= 0 else len(text)]

@@ -1,112 +1,147 @@
-"""The words that code in a cell can use. One source for every Python; `host` is given by the interpreter."""
+"""The words that code in a Python cell can use.
+
+One source for every Python: the confined interpreter runs it as it is, and so does Monty, so it keeps to what Monty
+knows (no inheritance, no generators, no `async for`). The interpreter puts three functions beside it before it runs:
+`host_call`, `host_call_now` and `host_call_all_now`. Each raises an error when the call fails.
+"""
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+host_call: Any
+host_call_now: Any
+host_call_all_now: Any
 
 
-class Host(NamedTuple):
-    """How the words reach the host. Each way raises `TaskError` when the call fails."""
-
-    call: Callable[[str, dict[str, Any]], Awaitable[Any]]
-    """Call and wait without blocking."""
-    call_now: Callable[[str, dict[str, Any]], Any]
-    """Call and block."""
-    call_all_now: Callable[[str, list[dict[str, Any]]], list[Any]]
-    """Make many calls at once and block until all are answered."""
-
-
-class Amounts(NamedTuple):
+class Amounts:
     """Amounts of each kind that the run counts; infinity where there is no limit."""
 
-    calls: float
-    tokens: float
-    dollars: float
-    seconds: float
+    def __init__(self, values: dict[str, float | None]) -> None:
+        self.calls = _or_infinity(values["calls"])
+        self.tokens = _or_infinity(values["tokens"])
+        self.dollars = _or_infinity(values["dollars"])
+        self.seconds = _or_infinity(values["seconds"])
+
+    def __repr__(self) -> str:
+        return f"calls={self.calls} tokens={self.tokens} dollars={self.dollars} seconds={self.seconds}"
 
 
 class Budget:
     """What the run may spend, has spent, and has left."""
 
-    def __init__(self, host: Host, total: dict[str, float | None]) -> None:
-        self._host = host
-        self.total = _amounts(total)
+    def __init__(self, total: dict[str, float | None]) -> None:
+        self.total = Amounts(total)
 
     def spent(self) -> Amounts:
         """What the run has spent so far."""
-        return _amounts(self._host.call_now("budget", {})["spent"])
+        return Amounts(host_call_now("budget", {})["spent"])
 
     def remaining(self) -> Amounts:
         """What the run has left."""
-        return _amounts(self._host.call_now("budget", {})["remaining"])
+        return Amounts(host_call_now("budget", {})["remaining"])
 
     def __repr__(self) -> str:
-        return f"Budget(spent={self.spent()}, total={self.total})"
+        return f"Budget({self.total})"
 
 
-def words(host: Host, budget: dict[str, float | None], variables: dict[str, Any]) -> dict[str, Any]:
-    """Return the words by name. `variables` are the cell's, for those words that look them up."""
-
-    async def llm(
-        prompt: str,
-        schema: dict[str, Any] | None = None,
-        model: str | None = None,
-        label: str | None = None,
-    ) -> Any:
-        """Ask a model once: it sees the prompt and nothing else. With a JSON schema the value is data, not text."""
-        return await host.call("llm", _request(prompt, schema, model, label))
-
-    def llm_query(prompt: str, model: str | None = None) -> str:
-        """Ask a model once, and block until it answers."""
-        return host.call_now("llm", _request(prompt, None, model, None))
-
-    def llm_query_batched(prompts: list[str], model: str | None = None) -> list[str]:
-        """Ask a model many times at once, and block until all have answered."""
-        return host.call_all_now("llm", [_request(prompt, None, model, None) for prompt in prompts])
-
-    def final(value: Any) -> None:
-        """Finish the run with this answer."""
-        host.call_now("final", {"value": value})
-
-    def final_var(name: str) -> None:
-        """Finish the run with the value of a variable."""
-        if name not in variables:
-            raise NameError(f"FINAL_VAR: there is no variable {name!r}")
-        final(variables[name])
-
-    return {
-        "llm": llm,
-        "llm_query": llm_query,
-        "llm_query_batched": llm_query_batched,
-        "gather": gather,
-        "FINAL": final,
-        "FINAL_VAR": final_var,
-        "budget": Budget(host, budget),
-    }
+async def llm(
+    prompt: str, schema: dict[str, Any] | None = None, model: str | None = None, label: str | None = None
+) -> Any:
+    """Ask a model once: it sees the prompt and nothing else. With a JSON schema the value is data, not text."""
+    return await host_call("llm", _request(prompt, schema, model, label))
 
 
-async def gather(*awaitables: Any, return_exceptions: bool = False) -> list[Any]:
+def llm_query(prompt: str, model: str | None = None) -> str:
+    """Ask a model once, and block until it answers."""
+    return host_call_now("llm", _request(prompt, None, model, None))
+
+
+def llm_query_batched(prompts: list[str], model: str | None = None) -> list[str]:
+    """Ask a model many times at once, and block until all have answered."""
+    return host_call_all_now("llm", [_request(prompt, None, model, None) for prompt in prompts])
+
+
+async def gather(*work: Any, return_exceptions: bool = False) -> list[Any]:
     """Wait for all, in order. Unlike asyncio's, the others finish before the first error is raised."""
-    given: Any = awaitables[0] if len(awaitables) == 1 and _is_listed(awaitables[0]) else awaitables
-    results: list[Any] = await asyncio.gather(*given, return_exceptions=True)
-    if not return_exceptions:
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
+    outcomes = await asyncio.gather(*[_settled(each) for each in _listed(work)])
+    results: list[Any] = []
+    for value, error in outcomes:
+        if error is not None and not return_exceptions:
+            raise error
+        results.append(value if error is None else error)
     return results
 
 
-def _is_listed(given: Any) -> bool:
-    return isinstance(given, list | tuple)
+async def parallel(*work: Any) -> list[Any]:
+    """Wait for all, in order: calls, or functions that make one. What failed is None, and is told in the output."""
+    outcomes = await asyncio.gather(*[_settled(each) for each in _listed(work)])
+    return _without_failures("parallel", outcomes)
 
 
-def _request(prompt: object, schema: dict[str, Any] | None, model: str | None, label: str | None) -> dict[str, Any]:
+def final(value: Any) -> None:
+    """Finish the run with this answer."""
+    host_call_now("final", {"value": value})
+
+
+async def run_stages(stages: Any, item: Any) -> tuple[Any, Any]:
+    """Take one item through the stages of a pipeline; return its value, or the error that stopped it."""
+    value = item
+    try:
+        for stage in stages:
+            value = stage(value)
+            if not _is_plain(value):
+                value = await value
+    except Exception as error:  # noqa: BLE001 - whatever stops an item is told, and the others go on
+        return None, error
+    return value, None
+
+
+async def pipeline_list(items: Any, stages: Any) -> list[Any]:
+    """Take each item through the stages, all at once; return the values in order."""
+    return _without_failures("pipeline", await asyncio.gather(*[run_stages(stages, item) for item in items]))
+
+
+def _without_failures(word: str, outcomes: Any) -> list[Any]:
+    failed = [(number, error) for number, (_, error) in enumerate(outcomes) if error is not None]
+    if failed:
+        number, error = failed[0]
+        print(f"{word}: {len(failed)} of {len(outcomes)} failed; the first, number {number}: {_told(error)}")
+    return [value for value, _ in outcomes]
+
+
+async def _settled(work: Any) -> tuple[Any, Any]:
+    """Return what work comes to and no error, or None and its error."""
+    try:
+        return await (work() if type(work).__name__ in _FUNCTIONS else work), None
+    except Exception as error:  # noqa: BLE001 - it is raised, or told, by whoever asked
+        return None, error
+
+
+def _listed(work: Any) -> Any:
+    """Accept both f(a, b) and f([a, b])."""
+    return work[0] if len(work) == 1 and type(work[0]).__name__ in _LISTS else work
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value).__name__ not in _AWAITABLES
+
+
+def _told(error: Any) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _request(prompt: Any, schema: dict[str, Any] | None, model: str | None, label: str | None) -> dict[str, Any]:
     if not isinstance(prompt, str):
         raise TypeError(f"the prompt must be a str, not {type(prompt).__name__}")
     given = {"prompt": prompt, "schema": schema, "model": model, "label": label}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _amounts(values: dict[str, float | None]) -> Amounts:
-    return Amounts(*(math.inf if (value := values[name]) is None else value for name in Amounts._fields))
+def _or_infinity(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+_FUNCTIONS = ["function", "builtin_function_or_method", "method", "partial"]
+_LISTS = ["list", "tuple", "generator", "map"]
+_AWAITABLES = ["coroutine", "Future", "Task", "_GatheringFuture", "Pipeline"]

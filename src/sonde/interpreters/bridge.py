@@ -1,76 +1,124 @@
 """The host's end of the socket to an interpreter: frames in, calls answered, frames out.
 
 A frame is a length of four bytes and then JSON. What comes in was written by code nobody has read, so it is decoded
-into fixed types, and anything else ends the interpreter. Answers that are ready together leave in one frame.
+into fixed types, and anything else ends the interpreter. What it may cost our memory is bounded: the bytes and the
+values of a frame, the calls that are open, and the answers that are not read.
+Answers that are ready together leave in one frame.
 """
 
 import asyncio
+import sys
 from typing import Any, cast
 
 import msgspec
 
 from sonde import jsontext
 from sonde.errors import InterpreterError
+from sonde.interpreters.confined.child.wire import MOST_VALUES, has_too_many_values
 from sonde.interpreters.protocol import Answer, CellResult, HostCalls
 
-LONGEST_FRAME = 256 * 1024 * 1024
+LONGEST_FRAME = 32 * 1024 * 1024
+_CHUNK = 65_536
 MOST_OPEN_CALLS = 20_000
+MOST_OPEN_BYTES = 64 * 1024 * 1024
+_MOST_UNREAD_BYTES = 32 * 1024 * 1024
+_CALL_BYTES, _VALUE_BYTES = 500, 80  # what a call, and a value within its arguments, cost besides text
 
 
 class Frame(msgspec.Struct, forbid_unknown_fields=True):
     """What an interpreter may send."""
 
-    ready: bool = False
+    ready: list[str] | None = None
+    """It has started, and these layers confine it."""
     calls: list[tuple[int, str, dict[str, Any]]] = []
     cancelled: list[int] = []
     waiting: int | None = None
     """All the calls that were sent are waited for, and this many answers have been used."""
     done: CellResult | None = None
+    cell: int | None = None
+    """Which cell is done."""
 
 
-class Bridge(asyncio.Protocol):
+class BadFrame(ConnectionError):
+    """The interpreter sent what no interpreter sends: code in it has forged a frame, or broken what makes them."""
+
+
+class Bridge(asyncio.BufferedProtocol):
     """One connection. Runs one cell at a time."""
 
     def __init__(self) -> None:
-        self.ready = False
+        self.layers: list[str] | None = None
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._buffer = memoryview(bytearray(_CHUNK))
         self._received = bytearray()
         self._calls: HostCalls | None = None
         self._done: asyncio.Future[CellResult] | None = None
-        self._open: dict[int, asyncio.Task[None]] = {}
+        self._open: dict[int, tuple[asyncio.Task[None], int]] = {}
+        self._open_bytes = 0
         self._answers: list[tuple[int, Answer]] = []
         self._answered = 0
+        self._cell = 0
+        self._last_call = 0
         self._reading = True
+        self._unread = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the way out."""
         self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=_MOST_UNREAD_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the cell that was running."""
         self._transport = None
         self.break_off(ConnectionResetError("the interpreter is gone"))
 
-    def data_received(self, data: bytes) -> None:
+    def pause_writing(self) -> None:
+        """Take no more calls while their answers are not read."""
+        self._unread = True
+        self._settle_reading()
+
+    def resume_writing(self) -> None:
+        """Take calls again."""
+        self._unread = False
+        self._settle_reading()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where to put what comes in."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Take frames apart and act on each."""
+        self._received += self._buffer[:nbytes]
+        try:
+            while (frame := self._next_frame()) is not None:
+                self._act_on(frame)
+        except (BadFrame, msgspec.DecodeError) as error:
+            self._received.clear()
+            self.close()
+            self.break_off(BadFrame(f"the interpreter sent a frame that cannot be read: {error}"))
+
+    def _next_frame(self) -> Frame | None:
+        """Return the next frame that has come in whole. Raises `BadFrame` or `DecodeError`."""
         received = self._received
-        received += data
-        while len(received) >= 4:
-            size = int.from_bytes(received[:4], "little")
-            if size > LONGEST_FRAME:
-                self.break_off(InterpreterError(f"the interpreter sent a frame of {size:,} bytes"))
-                return
-            if len(received) < 4 + size:
-                return
-            body = bytes(received[4 : 4 + size])
-            del received[: 4 + size]
-            try:
-                frame = jsontext.decode(body, Frame)
-            except msgspec.DecodeError as error:
-                self.break_off(InterpreterError(f"the interpreter sent a frame that cannot be read: {error}"))
-                return
-            self._act_on(frame)
+        if len(received) < 4:
+            return None
+        size = int.from_bytes(received[:4], "little")
+        if size > LONGEST_FRAME:
+            raise BadFrame(f"it has {size:,} bytes")
+        if len(received) < 4 + size:
+            return None
+        with memoryview(received) as view:
+            body = bytes(view[4 : 4 + size])
+        del received[: 4 + size]
+        if has_too_many_values(body):
+            raise BadFrame(f"it has more than {MOST_VALUES:,} values")
+        return jsontext.decode(body, Frame)
+
+    @property
+    def has_open_calls(self) -> bool:
+        """Whether the code may be waiting for us."""
+        return bool(self._open)
 
     def send(self, frame: dict[str, Any]) -> None:
         """Send a frame. Raises `ConnectionError` if nobody is there."""
@@ -85,6 +133,7 @@ class Bridge(asyncio.Protocol):
             raise InterpreterError("a cell is already running in this interpreter", "Wait for it to end.")
         self._calls = calls
         self._answered = 0
+        self._cell = cell["number"]
         self._done = self._loop.create_future()
         try:
             self.send({"cell": cell})
@@ -104,17 +153,27 @@ class Bridge(asyncio.Protocol):
             self._transport.abort()
 
     def _act_on(self, frame: Frame) -> None:
-        self.ready = self.ready or frame.ready
-        if self._done is None or self._calls is None:
+        if frame.ready is not None and self.layers is None:
+            self.layers = frame.ready
             return
+        if self._done is None or self._calls is None:
+            raise BadFrame("no cell is running")
         for number, function, arguments in frame.calls:
-            self._open[number] = self._loop.create_task(self._serve(self._calls, number, function, arguments))
+            if number <= self._last_call:
+                raise BadFrame(f"it uses the number of call {number} again")
+            self._last_call = number
+            share = _cost(arguments)
+            self._open_bytes += share
+            task = self._loop.create_task(self._serve(self._calls, number, function, arguments))
+            self._open[number] = (task, share)
         for number in frame.cancelled:
             if number in self._open:
-                self._open[number].cancel()
-        if len(self._open) > MOST_OPEN_CALLS:
-            self._pause(reading=False)
-        if frame.done is not None and not self._done.done():
+                self._open[number][0].cancel()
+                self._forget(number)
+        self._settle_reading()
+        if frame.done is not None:
+            if frame.cell != self._cell or self._done.done():
+                raise BadFrame("it ends a cell that is not running")
             self._done.set_result(frame.done)
         elif frame.waiting == self._answered and not self._answers:
             self._calls.idle()
@@ -126,12 +185,12 @@ class Bridge(asyncio.Protocol):
             self.break_off(error)
             return
         finally:
-            self._open.pop(number, None)
-            if not self._reading and len(self._open) < MOST_OPEN_CALLS // 2:
-                self._pause(reading=True)
-        if not self._answers:
-            self._loop.call_soon(self._flush)
+            self._forget(number)
         self._answers.append((number, answer))
+        if not self._open:
+            self._flush()
+        elif len(self._answers) == 1:
+            self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
         answers = [
@@ -148,15 +207,44 @@ class Bridge(asyncio.Protocol):
             self._answered += len(answers)
             self.send({"answers": answers})
 
-    def _pause(self, *, reading: bool) -> None:
-        """Stop taking calls while very many are open, so that a flood fills the sender's memory, not ours."""
-        self._reading = reading
-        if self._transport is not None:
+    def _forget(self, number: int) -> None:
+        """Count a call as open no more; one that was cancelled may be gone already."""
+        if number in self._open:
+            _, share = self._open.pop(number)
+            self._open_bytes -= share
+            if not self._reading:
+                self._settle_reading()
+
+    def _settle_reading(self) -> None:
+        """Take no more calls while very many are open, so that a flood fills the sender's memory, not ours."""
+        part = 1 if self._reading else 2
+        many = len(self._open) > MOST_OPEN_CALLS // part or self._open_bytes > MOST_OPEN_BYTES // part
+        reading = not many and not self._unread
+        if reading != self._reading and self._transport is not None:
+            self._reading = reading
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
 
     async def _cancel_open(self) -> None:
-        tasks = list(self._open.values())
-        for task in tasks:
+        tasks = [task for task, _ in self._open.values()]
+        for number, task in zip(list(self._open), tasks, strict=True):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            self._forget(number)
+        if tasks:
+            await asyncio.gather(*tasks, return_exceptions=True)
         self._answers.clear()
+
+
+def _cost(arguments: dict[str, Any]) -> int:
+    """Return about how many bytes of memory the arguments of a call take."""
+    cost = _CALL_BYTES
+    below: list[Any] = [*arguments.values()]
+    while below:
+        value = below.pop()
+        cost += _VALUE_BYTES
+        if isinstance(value, str):
+            cost += sys.getsizeof(value)
+        elif isinstance(value, dict):
+            below.extend(each for pair in cast("dict[str, Any]", value).items() for each in pair)
+        elif isinstance(value, list):
+            below.extend(cast("list[Any]", value))
+    return cost

@@ -63,6 +63,15 @@ class CellResult(msgspec.Struct, frozen=True):
     """What changed of an input that the cell read, whether or not the code minded."""
 
 
+class Settings(NamedTuple):
+    """How interpreters are made."""
+
+    heap_bytes: int = 512 * 1024 * 1024
+    confined: bool = True
+    packages: tuple[str, ...] = ()
+    """Packages of this Python that Python cells may import."""
+
+
 class GuestInput(NamedTuple):
     """An input as an interpreter needs it: its file is opened by its number."""
 
@@ -83,8 +92,32 @@ class GuestWorld(NamedTuple):
     started: float
 
 
+def _no_file(number: int) -> int:
+    raise FileNotFoundError(number)
+
+
+EMPTY_WORLD = GuestWorld([], _no_file, dict.fromkeys(("calls", "tokens", "dollars", "seconds")), "empty", 0.0)
+"""A world without inputs and limits, for trying an interpreter out."""
+
+
+class NoCalls:
+    """Refuses all that a cell calls."""
+
+    async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
+        """Refuse one call."""
+        return Answer(None, 0.0, TaskFailure("tool_error", f"{function} cannot be called here"))
+
+    def idle(self) -> None:
+        """Nothing to do."""
+
+
 class Interpreter(Protocol):
     """Runs cells of code."""
+
+    @property
+    def layers(self) -> list[str]:
+        """What confines it, strongest first; known once the first cell has run."""
+        ...
 
     async def run(self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False) -> CellResult:
         """Run one cell. Raises `InterpreterError` if it died for any reason but the cell's time-out."""
@@ -95,9 +128,17 @@ class Interpreter(Protocol):
         ...
 
 
-class OpenInterpreter(Protocol):
-    """A backend: opens interpreters."""
+class Backend(Protocol):
+    """Opens interpreters of one kind, any number of them."""
 
-    async def __call__(self, world: GuestWorld) -> Interpreter:
+    def start(self) -> None:
+        """Begin to load, so that the first interpreter is ready sooner."""
+        ...
+
+    async def open(self, world: GuestWorld) -> Interpreter:
         """Open one. Raises `InterpreterError`."""
+        ...
+
+    async def close(self) -> None:
+        """End all that were opened."""
         ...

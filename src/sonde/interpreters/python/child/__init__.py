@@ -1,1 +1,1 @@
-"""What runs inside the separate interpreter. Standard library only, and nothing of the host's."""
+"""Python cells, inside a confined process. Standard library only, and nothing of the host's."""

@@ -1,20 +1,31 @@
 """Run one cell: compile, execute, show its last value, and tell what went wrong in terms of its own lines."""
 
 import ast
+import asyncio
+import builtins
 import inspect
 import io
 import linecache
+import signal
 import sys
 import traceback
-from types import CodeType
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from types import CodeType, FrameType
 from typing import Any
 
-from .faults import Deadlock
+from sonde.interpreters.confined.child.faults import Deadlock, Timeout
+from sonde.interpreters.confined.child.wire import HostGone, Wire
+
 from .loop import CellLoop
-from .wire import HostGone, Wire
 
 _VALUE = "__value__"
-_LONGEST_OUTPUT = 8_000_000
+_LONGEST_OUTPUT = 1_000_000  # twelve bytes a character, at worst, must fit a frame
+_LONGEST_TRACEBACK, _LONGEST_NAME = 100_000, 200
+_AGAIN_S = 0.1
+_SPARE_BYTES = 4 * 1024 * 1024
+_TELLING_S = 0.2
+_NAME = type.__dict__["__name__"]  # as it is, whatever a metaclass says
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -49,48 +60,101 @@ class Runner:
 
     def __init__(self, wire: Wire, loop: CellLoop, variables: dict[str, Any]) -> None:
         self.finished = False
-        self.changed_input: str | None = None
+        self.words: dict[str, Any] = {}
+        """What is built in, beside Python's own, when a cell begins."""
         self._wire = wire
         self._loop = loop
         self._variables = variables
         self._output = Output()
+        self._spare: bytearray | None = None
         loop.set_exception_handler(lambda _, context: print(f"warning: {context['message']}", file=self._output))
 
-    def run(self, number: int, code: str) -> dict[str, Any]:
+    def run(self, number: int, code: str, cpu_s: float) -> dict[str, Any]:
         """Run a cell and return its result as the host is told it. Never raises but `HostGone`."""
         self.finished = False
+        builtins.__dict__.update(self.words)
+        self._set_aside()
         sys.stdout = sys.stderr = self._output
         filename = f"<cell {number}>"
         linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
         result: dict[str, Any] = {"status": "ok"}
         try:
-            result["value"] = self._execute(compile_cell(code, filename))
+            result["value"] = self._execute(compile_cell(code, filename), cpu_s)
         except HostGone:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the code raises is the cell's result
-            result = {"status": "error", "error": _told(error, filename)}
+            result = {"status": "timeout" if isinstance(error, Timeout) else "error"}
+            self._spare = None
+            result["error"] = self._tell(error, filename)
         result["stdout"] = self._output.take()
-        result["changed_input"] = self.changed_input
         return result
 
-    def _execute(self, code: CodeType) -> str | None:
+    def _execute(self, code: CodeType, cpu_s: float) -> str | None:
         """Run compiled code and return its last value as text."""
         self._variables.pop(_VALUE, None)
-        main = None
-        if code.co_flags & inspect.CO_COROUTINE:
-            main = eval(code, self._variables)
-        else:
-            exec(code, self._variables)  # noqa: S102 - the same
-        self._loop.finish(main, wait=lambda: self._wire.working and not self.finished)
-        return shown(self._variables.pop(_VALUE, None))
+        wait = True
+        try:
+            with self._limit(cpu_s):
+                value = self._run(code)
+                return shown(self._variables.pop(_VALUE, value))
+        except Deadlock as error:
+            wait = False
+            raise Deadlock(f"{error} ({self._where()})") from None
+        except Timeout:
+            wait = False
+            raise
+        finally:
+            self._loop.settle(wait=lambda: wait and self._wire.working and not self.finished)
+
+    def _set_aside(self) -> None:
+        """Keep some memory for telling that there was not enough."""
+        with suppress(MemoryError):
+            self._spare = self._spare or bytearray(_SPARE_BYTES)
+
+    def _tell(self, error: BaseException, filename: str) -> dict[str, str]:
+        """Return an error as the host is told it. To show it may run code of the cell's, and that may fail too."""
+        try:
+            with self._limit(_TELLING_S):
+                return _told(error, filename)
+        except BaseException as second:  # noqa: BLE001 - whatever the code raises
+            return {"type": _name(error), "message": f"[it cannot be shown: {_name(second)}]", "traceback": ""}
+
+    def _run(self, code: CodeType) -> Any:
+        value = eval(code, self._variables)
+        return self._loop.run_until_complete(value) if code.co_flags & inspect.CO_COROUTINE else value
+
+    def _where(self) -> str:
+        """Return the line of a cell where one of its tasks waits."""
+        for task in asyncio.all_tasks(self._loop):
+            for frame in task.get_stack():
+                if frame.f_code.co_filename.startswith("<cell "):
+                    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+        return "outside the cells"
+
+    @contextmanager
+    def _limit(self, cpu_s: float) -> Generator[None]:
+        """Raise `Timeout` in the code once it has used so much processor time, and again should it go on."""
+
+        def interrupt(signum: int, frame: FrameType | None) -> None:
+            if not self._wire.busy:
+                raise Timeout(f"the cell used more than {cpu_s:g} s of processor time")
+
+        signal.signal(signal.SIGPROF, interrupt)
+        signal.setitimer(signal.ITIMER_PROF, cpu_s, _AGAIN_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def compile_cell(source: str, filename: str) -> CodeType:
-    """Compile a cell; the value of a last expression is kept in a variable of its own."""
+    """Compile a cell. It gives its value if it is an expression; if it ends in one, that is kept in a variable."""
+    with suppress(SyntaxError, ValueError):
+        return compile(source, filename, "eval", _FLAGS)
     tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | _FLAGS)
     if tree.body and isinstance(last := tree.body[-1], ast.Expr):
-        kept = ast.Assign([ast.Name(_VALUE, ast.Store())], last.value)
-        tree.body[-1] = ast.fix_missing_locations(ast.copy_location(kept, last))
+        name = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
+        tree.body[-1] = ast.copy_location(ast.Assign([name], last.value), last)
     return compile(tree, filename, "exec", _FLAGS)
 
 
@@ -111,10 +175,7 @@ def cut(text: str, size: int) -> str:
 
 def _told(error: BaseException, filename: str) -> dict[str, str]:
     """Return an error as the host is told it, with those lines of its traceback that lie in a cell."""
-    try:
-        message = str(error)
-    except Exception as second:  # noqa: BLE001 - an error's own __str__ may fail
-        message = f"[its message cannot be shown: {type(second).__name__}]"
+    message = str.__str__(str(error))
     if isinstance(error, SystemExit | KeyboardInterrupt):
         message = f"a cell cannot end the interpreter ({message})"
     summary = traceback.TracebackException.from_exception(error, limit=None, lookup_lines=True)
@@ -122,10 +183,13 @@ def _told(error: BaseException, filename: str) -> dict[str, str]:
     lines = traceback.format_list(frames)
     if isinstance(error, SyntaxError) and error.filename == filename:
         lines += list(summary.format_exception_only())
-    elif isinstance(error, Deadlock):
-        message += "; nothing is left that could wake it"
     return {
-        "type": type(error).__name__,
+        "type": _name(error),
         "message": cut(message, len(message)),
-        "traceback": "".join(lines),
+        "traceback": "".join(lines)[:_LONGEST_TRACEBACK],
     }
+
+
+def _name(error: BaseException) -> str:
+    name: str = _NAME.__get__(type(error))
+    return name[:_LONGEST_NAME]

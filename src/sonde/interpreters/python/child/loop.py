@@ -1,11 +1,13 @@
 """An event loop without a selector: when there is nothing left to run, it waits for the host's next answer."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
-from .faults import TaskError
-from .wire import Answered, Wire, failure
+from sonde.interpreters.confined.child.faults import TaskError, Timeout
+from sonde.interpreters.confined.child.wire import Answered, Wire, failure
+
+_LAST_S = 1.0
 
 
 class CellLoop(asyncio.BaseEventLoop):
@@ -15,6 +17,8 @@ class CellLoop(asyncio.BaseEventLoop):
         super().__init__()
         self._wire = wire
         self._selector = self  # asyncio calls select() on whatever it finds here
+        # A timer is due a little early. By less than a float can tell of today's date, it would never be due at all.
+        self._clock_resolution = 1e-6
         self._futures: dict[int, asyncio.Future[Any]] = {}
 
     def time(self) -> float:
@@ -67,18 +71,25 @@ class CellLoop(asyncio.BaseEventLoop):
             future.set_exception(error)
         return future
 
-    def finish(self, main: Coroutine[Any, Any, Any] | None, *, wait: Callable[[], bool]) -> Any:
-        """Run `main`, then what it left running while `wait()` holds, and cancel the rest. Returns main's result."""
-        try:
-            return None if main is None else self.run_until_complete(main)
-        finally:
-            while wait() and (pending := asyncio.all_tasks(self)):
-                self.run_until_complete(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))
-            pending = asyncio.all_tasks(self)
-            for task in pending:
-                task.cancel()
-            if pending:
-                self.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Tell of an error that nobody awaits. A time-out that hit the loop's own work ends the cell nonetheless."""
+        error = context.get("exception")
+        if isinstance(error, Timeout):
+            raise error
+        super().call_exception_handler(context)
+
+    def settle(self, *, wait: Callable[[], bool]) -> None:
+        """Let what was left running go on while `wait()` holds, then cancel the rest; what will not be
+        cancelled is left alone."""
+        while wait() and (pending := asyncio.all_tasks(self)):
+            self.run_until_complete(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))
+        pending = asyncio.all_tasks(self)
+        for task in pending:
+            task.cancel()
+        if pending:
+            done, _ = self.run_until_complete(asyncio.wait(pending, timeout=_LAST_S))
+            for task in done:
+                _ = task.cancelled() or task.exception()  # nobody is left who would ask
 
     def _process_events(self, event_list: list[Answered]) -> None:
         for answer in event_list:

@@ -1,0 +1,44 @@
+"""A pipeline that is a stream too: `async for` takes its values one by one, however many items there are."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from typing import Any
+
+from . import vocabulary
+
+_WINDOW = 1000
+
+
+class Pipeline:
+    """Items on their way through stages. `await` gives the list of values; `async for` gives them in order, with no
+    more than a window of items under way. What failed is None, and is told in the output."""
+
+    def __init__(self, items: Iterable[Any], *stages: Callable[[Any], Any]) -> None:
+        self._items = items
+        self._stages = stages
+
+    def __await__(self) -> Generator[Any, None, list[Any]]:
+        return vocabulary.pipeline_list(self._items, self._stages).__await__()
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        under_way: deque[asyncio.Task[tuple[Any, Any]]] = deque()
+        failures: list[Any] = []
+        total = 0
+        for item in self._items:
+            total += 1
+            under_way.append(asyncio.create_task(vocabulary.run_stages(self._stages, item)))
+            if len(under_way) == _WINDOW:
+                yield await _next(under_way, total, failures)
+        while under_way:
+            yield await _next(under_way, total, failures)
+        if failures:
+            print(f"pipeline: {len(failures)} of {total} failed; the first: {failures[0]}")
+
+
+async def _next(under_way: deque[asyncio.Task[tuple[Any, Any]]], total: int, failures: list[Any]) -> Any:
+    number = total - len(under_way)
+    value, error = await under_way.popleft()
+    if error is not None:
+        failures.append(f"number {number}: {type(error).__name__}: {error}")
+    return value

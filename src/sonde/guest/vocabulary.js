@@ -1,0 +1,482 @@
+// The words that code in a JavaScript cell can use: the twin of vocabulary.py.
+//
+// The interpreter calls this with a function that asks it something and blocks, and with what it knows of the run, both as
+// JSON; what it gets back it drives the cells with. Everything else is out of reach of cells.
+(function (ask, told) {
+  "use strict";
+
+  // --- Calls ------------------------------------------------------------------------------------------------
+
+  class TaskError extends Error {
+    constructor(kind, message, retryable = false) {
+      super(`${kind}: ${message}`);
+      this.name = "TaskError";
+      this.kind = kind;
+      this.retryable = retryable;
+    }
+  }
+
+  const { parse, stringify } = JSON;
+  const MOST_AT_ONCE = 1000;
+  const world = parse(told);
+  let now = world.started;
+
+  const open = new Map(); // by ticket: how to settle the call's promise
+  let openTimers = 0;
+  let outgoing = [];
+  let arrived = []; // answers not yet settled, the next one last
+  let lastTicket = 0;
+
+  // The cell that runs: what it came to, and whether nothing more is to be waited for.
+  let cell = 0;
+  let outcome = null;
+  let finished = false;
+
+  function call(name, given, isTimer = false) {
+    const text = stringify(given, plain);
+    return new Promise((resolve, reject) => {
+      lastTicket += 1;
+      open.set(lastTicket, { resolve, reject, isTimer });
+      openTimers += isTimer;
+      outgoing.push(`[${lastTicket},"${name}",${text}]`);
+    });
+  }
+
+  function callNow(name, given) {
+    const isLocal = name === "document";
+    const text = stringify(given, plain);
+    const queued = isLocal ? [] : outgoing.splice(0);
+    const answer = parse(ask(`["${name}",${text},[${queued.join()}]]`));
+    if (!isLocal) {
+      // What came before this answer comes first, as it does when the run is replayed.
+      for (const earlier of [...arrived.splice(0).reverse(), ...answer.earlier]) settle(earlier);
+      now = Math.max(now, answer.at);
+    }
+    if (answer.error !== undefined) throw errorOf(answer.error);
+    return answer.value;
+  }
+
+  function settle([ticket, succeeded, value, at]) {
+    now = Math.max(now, at);
+    const waiting = open.get(ticket);
+    if (waiting === undefined) return;
+    open.delete(ticket);
+    openTimers -= waiting.isTimer;
+    if (succeeded) waiting.resolve(value);
+    else waiting.reject(errorOf(value));
+  }
+
+  function errorOf(problem) {
+    if (problem.kind !== undefined) return new TaskError(problem.kind, problem.message, problem.retryable);
+    const known = { ValueError: RangeError, IndexError: RangeError, TypeError };
+    const error = new (known[problem.type] ?? Error)(problem.message);
+    if (known[problem.type] === undefined) error.name = problem.type;
+    return error;
+  }
+
+  // What JSON would drop or blur without a word is refused or said in full.
+  function plain(key, value) {
+    if (typeof value === "function" || typeof value === "symbol" || value instanceof Promise) {
+      const hint = value instanceof Promise ? "await it first" : "pass text, numbers, arrays or objects";
+      throw new TypeError(`${show(value)} is not plain data: ${hint}`);
+    }
+    if (value instanceof Set) return [...value];
+    if (value instanceof Map) return Object.fromEntries(value);
+    if (value instanceof Document || value instanceof Pieces) throw new TypeError(`${value} is not plain data: pass a slice`);
+    return value;
+  }
+
+  // --- What drives a cell -----------------------------------------------------------------------------------
+
+  const engine = {
+    take(text) {
+      const taken = parse(text);
+      if (taken.answers !== undefined) {
+        arrived = [...taken.answers.reverse(), ...arrived];
+      } else {
+        outcome = taken;
+        finished = true;
+      }
+    },
+    next() {
+      if (arrived.length === 0 || outgoing.length >= MOST_AT_ONCE || isOver()) return false;
+      settle(arrived.pop());
+      return true;
+    },
+    report() {
+      if (isOver()) return end();
+      const queued = outgoing;
+      outgoing = [];
+      return `{"open":${open.size},"more":${arrived.length > 0},"calls":[${queued.join()}]}`;
+    },
+    watch(promise) {
+      const watched = cell;
+      const note = (come) => {
+        if (cell === watched) outcome ??= come;
+      };
+      promise.then(
+        (result) => note({ value: result.value }),
+        (error) => note({ error: described(error) }),
+      );
+    },
+    fail(error) {
+      outcome = { error: described(error) };
+    },
+    stack: () => String(new Error().stack),
+  };
+
+  function isOver() {
+    return outcome !== null && (finished || open.size === openTimers);
+  }
+
+  function end() {
+    let ended;
+    try {
+      const value = outcome.value === undefined ? null : cut(show(outcome.value));
+      ended = stringify({ value, error: outcome.error, stdout: cut(printed.join(""), printedSize) });
+    } catch (error) {
+      ended = stringify({ value: null, error: described(error), stdout: "" });
+    }
+    open.clear();
+    openTimers = 0;
+    [outgoing, arrived, printed, printedSize] = [[], [], [], 0];
+    [outcome, finished] = [null, false];
+    cell += 1;
+    return `{"ended":${ended}}`;
+  }
+
+  function described(error) {
+    if (!(error instanceof Error)) return { type: "Error", message: show(error), stack: "" };
+    return { type: String(error.name), message: String(error.message), stack: String(error.stack ?? "") };
+  }
+
+  // --- Time and chance are the run's ------------------------------------------------------------------------
+
+  const RealDate = Date;
+  const milliseconds = () => Math.floor(now * 1000);
+  const RunDate = new Proxy(RealDate, {
+    construct: (target, given, self) => Reflect.construct(target, given.length === 0 ? [milliseconds()] : given, self),
+    apply: () => new RealDate(milliseconds()).toString(),
+  });
+  RealDate.now = milliseconds;
+  RealDate.prototype.constructor = RunDate;
+  const performance = Object.freeze({ now: () => (now - world.started) * 1000 });
+
+  let chance = world.chance >>> 0;
+  function random() {
+    chance = (chance + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(chance ^ (chance >>> 15), chance | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  }
+  Math.random = random;
+
+  const sleep = (wait) => call("sleep", { until: now + Math.max(0, Number(wait) || 0) / 1000 }, true);
+  const timers = new Set();
+  let lastTimer = 0;
+  function setTimeout(run, wait = 0, ...given) {
+    const timer = ++lastTimer;
+    timers.add(timer);
+    sleep(wait).then(() => timers.delete(timer) && run(...given)).catch(warn);
+    return timer;
+  }
+  function setInterval(run, wait = 0, ...given) {
+    const timer = ++lastTimer;
+    timers.add(timer);
+    const again = () => {
+      if (!timers.has(timer)) return;
+      run(...given);
+      sleep(wait).then(again).catch(warn);
+    };
+    sleep(wait).then(again).catch(warn);
+    return timer;
+  }
+  const clearTimeout = (timer) => void timers.delete(timer);
+  const warn = (error) => print(`warning: a timer failed: ${show(error)}`);
+
+  // --- Output -----------------------------------------------------------------------------------------------
+
+  const LONGEST = 2_000_000;
+  let printed = [];
+  let printedSize = 0;
+  function print(...values) {
+    const text = values.map((value) => (typeof value === "string" ? value : show(value))).join(" ") + "\n";
+    if (printedSize < LONGEST) printed.push(text.slice(0, LONGEST - printedSize));
+    printedSize += text.length;
+  }
+
+  function show(value, depth = 0, seen = []) {
+    switch (typeof value) {
+      case "string":
+        return depth === 0 && value.includes("\n") ? value : stringify(value);
+      case "function":
+        return `[function ${value.name || "anonymous"}]`;
+      case "bigint":
+        return `${value}n`;
+      case "symbol":
+        return value.toString();
+      case "object":
+        break;
+      default:
+        return String(value);
+    }
+    if (value === null) return "null";
+    if (seen.includes(value)) return "[circular]";
+    if (depth > 6) return "…";
+    const inside = [...seen, value];
+    const each = (item) => show(item, depth + 1, inside);
+    if (value instanceof Error) return `${value.name}: ${value.message}`;
+    if (value instanceof Document || value instanceof Match || value instanceof Pieces) return String(value);
+    if (value instanceof RealDate) return value.toISOString();
+    if (value instanceof RegExp) return String(value);
+    if (value instanceof Promise) return "[promise: await it]";
+    if (Array.isArray(value)) return `[${value.map(each).join(", ")}]`;
+    if (value instanceof Map) {
+      return `Map {${[...value].map(([key, item]) => `${each(key)}: ${each(item)}`).join(", ")}}`;
+    }
+    if (value instanceof Set) return `Set {${[...value].map(each).join(", ")}}`;
+    const name = value.constructor?.name;
+    const fields = Object.entries(value).map(([key, item]) => `${/^\w+$/.test(key) ? key : stringify(key)}: ${each(item)}`);
+    return `${name && name !== "Object" ? `${name} ` : ""}{${fields.join(", ")}}`;
+  }
+
+  function cut(text, size = text.length) {
+    if (size <= LONGEST) return text;
+    const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+    return `${text.slice(0, LONGEST)}\n[cut: ${grouped(size)} characters in all, ${grouped(LONGEST)} kept]`;
+  }
+
+  // --- Documents --------------------------------------------------------------------------------------------
+
+  class Match {
+    #document;
+    constructor(document, found) {
+      this.#document = document;
+      Object.assign(this, found);
+    }
+    get excerpt() {
+      return this.#document.lines(this.first, this.last).join("\n");
+    }
+    toString() {
+      return `${this.line}: ${this.text}`;
+    }
+  }
+
+  class Piece extends String {
+    constructor(told, source) {
+      super(told.text);
+      this.firstLine = told.first_line;
+      this.lastLine = told.last_line;
+      this.source = source;
+    }
+  }
+
+  class Pieces {
+    #document;
+    #number;
+    constructor(document, told) {
+      this.#document = document;
+      this.#number = told.pieces;
+      this.length = told.length;
+    }
+    at(index) {
+      const position = index < 0 ? index + this.length : index;
+      if (position < 0 || position >= this.length) return undefined;
+      return new Piece(this.#document.ask("piece", this.#number, position), this.#document.name);
+    }
+    map(each) {
+      return Array.from(this, each);
+    }
+    *[Symbol.iterator]() {
+      for (let index = 0; index < this.length; index += 1) yield this.at(index);
+    }
+    toString() {
+      return `<${this.length} pieces of ${this.#document}>`;
+    }
+  }
+
+  const pattern = (what) => (what instanceof RegExp ? { source: what.source, flags: what.flags } : what);
+
+  class Document {
+    #number;
+    constructor(number, told) {
+      this.#number = number;
+      this.name = told.name;
+      this.length = told.length;
+      this.lineCount = told.lines;
+    }
+    ask(operation, ...given) {
+      return callNow("document", { operation, number: this.#number, arguments: given });
+    }
+    slice(start = 0, end = this.length) {
+      return this.ask("slice", start, end);
+    }
+    at(index) {
+      const position = index < 0 ? index + this.length : index;
+      return position < 0 || position >= this.length ? undefined : this.slice(position, position + 1);
+    }
+    line(number) {
+      return this.lines(number, number)[0];
+    }
+    lines(first = 1, last = this.lineCount) {
+      return this.ask("lines", first, last);
+    }
+    find(what, start = 0) {
+      return this.ask("find", pattern(what), start);
+    }
+    count(what) {
+      return this.ask("count", pattern(what));
+    }
+    includes(text) {
+      return this.find(text) >= 0;
+    }
+    grep(what, { before = 20, after = 20, limit = null } = {}) {
+      const source = what instanceof RegExp ? pattern(what) : { source: what, flags: "" };
+      return this.ask("grep", source, before, after, limit).map((found) => new Match(this, found));
+    }
+    chunks({ by = "lines", size = null, overlap = 0 } = {}) {
+      return new Pieces(this, this.ask("chunks", by, size, overlap));
+    }
+    records(kind = null) {
+      return this.ask("records", kind);
+    }
+    peek(chars = 200) {
+      return this.ask("peek", chars);
+    }
+    *[Symbol.iterator]() {
+      const page = 1000;
+      for (let first = 1; first <= this.lineCount; first += page) {
+        yield* this.lines(first, Math.min(first + page - 1, this.lineCount));
+      }
+    }
+    toString() {
+      return `<Document "${this.name}": ${this.length} characters, ${this.lineCount} lines>`;
+    }
+  }
+
+  // --- Words ------------------------------------------------------------------------------------------------
+
+  function llm(prompt, { schema, model, label } = {}) {
+    const text = prompt instanceof Piece ? String(prompt) : prompt;
+    if (typeof text !== "string") {
+      return Promise.reject(new TypeError(`the prompt must be a string, not ${text === null ? "null" : typeof text}`));
+    }
+    return call("llm", { prompt: text, schema, model, label });
+  }
+
+  async function gather(...work) {
+    const listed = work.length === 1 && Array.isArray(work[0]) ? work[0] : work;
+    const outcomes = await Promise.allSettled(listed);
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return outcomes.map((outcome) => outcome.value);
+  }
+
+  function withoutFailures(word, outcomes) {
+    const failed = outcomes.map((outcome, number) => [number, outcome]).filter(([, outcome]) => outcome.status === "rejected");
+    if (failed.length > 0) {
+      const [number, { reason }] = failed[0];
+      const what = reason instanceof Error ? `${reason.name}: ${reason.message}` : show(reason);
+      print(`${word}: ${failed.length} of ${outcomes.length} failed; the first, number ${number}: ${what}`);
+    }
+    return outcomes.map((outcome) => (outcome.status === "rejected" ? null : outcome.value));
+  }
+
+  async function parallel(...work) {
+    const listed = work.length === 1 && Array.isArray(work[0]) ? work[0] : work;
+    const begun = listed.map(async (each) => (typeof each === "function" ? each() : each));
+    return withoutFailures("parallel", await Promise.allSettled(begun));
+  }
+
+  async function through(stages, item, index) {
+    let value = item;
+    for (const stage of stages) value = await stage(value, item, index);
+    return value;
+  }
+
+  const WINDOW = 1000;
+  function pipeline(items, ...stages) {
+    async function* stream() {
+      const underWay = [];
+      let total = 0;
+      const outcomes = [];
+      const next = async () => {
+        const [outcome] = await Promise.allSettled([underWay.shift()]);
+        if (outcome.status === "rejected") outcomes.push(outcome);
+        return outcome.status === "rejected" ? null : outcome.value;
+      };
+      for await (const item of items) {
+        underWay.push(through(stages, item, total));
+        underWay[underWay.length - 1].catch(() => {});
+        total += 1;
+        if (underWay.length === WINDOW) yield await next();
+      }
+      while (underWay.length > 0) yield await next();
+      if (outcomes.length > 0) print(`pipeline: ${outcomes.length} of ${total} failed; the first: ${outcomes[0].reason}`);
+    }
+    return {
+      then: (resolve, reject) =>
+        Promise.allSettled(Array.from(items, (item, index) => through(stages, item, index)))
+          .then((outcomes) => withoutFailures("pipeline", outcomes))
+          .then(resolve, reject),
+      [Symbol.asyncIterator]: stream,
+    };
+  }
+
+  function FINAL(value) {
+    callNow("final", { value: value === undefined ? null : value });
+    finished = true;
+  }
+
+  function FINAL_VAR(name) {
+    if (!(name in globalThis)) throw new ReferenceError(`FINAL_VAR: there is no variable ${stringify(name)}`);
+    FINAL(globalThis[name]);
+  }
+
+  const amounts = (values) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? Infinity : value]));
+  const budget = Object.freeze({
+    total: Object.freeze(amounts(world.budget)),
+    spent: () => amounts(callNow("budget", {}).spent),
+    remaining: () => amounts(callNow("budget", {}).remaining),
+  });
+
+  const documents = world.inputs.map((told, number) => new Document(number, told));
+  const whole = new Document(-1, world.whole);
+  let text;
+  const inputs = new Proxy(Object.fromEntries(documents.map((document) => [document.name, document])), {
+    get(target, name) {
+      if (name in target || typeof name !== "string" || name === "toJSON" || name === "constructor") return target[name];
+      throw new ReferenceError(`no input ${stringify(name)}; known: ${Object.keys(target).slice(0, 20).join(", ") || "there are none"}`);
+    },
+  });
+
+  const console = Object.freeze(
+    Object.fromEntries(["log", "info", "warn", "error", "debug"].map((name) => [name, print])),
+  );
+
+  const llmQueryBatched = (prompts, options) => gather(prompts.map((prompt) => llm(prompt, options)));
+  const words = {
+    Date: RunDate, TaskError, Document, performance, console, print, sleep,
+    setTimeout, clearTimeout, setInterval, clearInterval: clearTimeout,
+    llm, llmQuery: llm, llm_query: llm, llmQueryBatched, llm_query_batched: llmQueryBatched,
+    gather, parallel, pipeline, FINAL, FINAL_VAR, finalVar: FINAL_VAR, budget, inputs,
+  };
+  // Beneath the variables as well: code may use a word's name for itself, and `delete` brings the word back.
+  const beneath = Object.create(Object.prototype);
+  Object.setPrototypeOf(globalThis, beneath);
+  for (const place of [beneath, globalThis]) {
+    for (const [name, value] of Object.entries(words)) {
+      Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false });
+    }
+    // A whole text is fetched when it is first looked at.
+    Object.defineProperty(place, "context", {
+      get: () => (world.fits ? (text ??= whole.slice()) : whole),
+      set(value) {
+        Object.defineProperty(globalThis, "context", { value, writable: true, configurable: true, enumerable: true });
+      },
+      configurable: true,
+    });
+  }
+  return engine;
+})

@@ -1,0 +1,1 @@
+"""Interpreters in processes of their own, confined by the kernel."""

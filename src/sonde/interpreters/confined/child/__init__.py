@@ -1,0 +1,1 @@
+"""What runs inside the confined processes. Standard library only, and nothing of the host's."""

@@ -1,0 +1,1 @@
+"""JavaScript cells: QuickJS in WebAssembly, inside a confined process."""

@@ -1,0 +1,1 @@
+"""What runs inside the confined process: the standard library and the engine, nothing of the host's."""

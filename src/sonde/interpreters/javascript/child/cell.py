@@ -1,0 +1,213 @@
+"""Run one cell: let it go as far as it can, send what it calls, hand it the answers, and tell what it came to."""
+
+import json
+import re
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from sonde.guest.desk import Desk
+from sonde.guest.document import Document
+from sonde.interpreters.confined.child.faults import Timeout
+from sonde.interpreters.confined.child.wire import Answered, HostGone, Wire
+
+from .declarations import lasting
+from .machine import Broken, Exhausted, Machine, Overflowed
+
+_AGAIN_S = 0.1
+_DIED = "InterpreterDied"
+_FRAME = re.compile(r"at (?:(.*) )?\(?eval_script:(\d+)(?::\d+)?\)?")
+_MOST_FRAMES = 20
+_FIRST_LINE = 1000
+"""Cells begin after the lines of the vocabulary, each after the one before it, so that a line number tells the cell."""
+_OURS = {"out of memory": "OutOfMemory", "Maximum call stack size exceeded": "RecursionError"}
+
+Told = dict[str, Any]
+
+
+class Runner:
+    """Runs cells in one machine."""
+
+    def __init__(self, wire: Wire, machine: Machine, documents: list[Document]) -> None:
+        self._wire = wire
+        self._machine = machine
+        self._desk = Desk(documents)
+        self._tickets: dict[int, int] = {}
+        self._cells: list[tuple[int, int, list[str]]] = []
+        self._lines = _FIRST_LINE
+        self._cpu_s = 0.0
+        self._deadline = 0.0
+        self._interrupted = False
+        self._interrupted_at = ""
+        self._gone: HostGone | None = None
+        self._broken = False
+        machine.ask, machine.is_over = self._answer_now, self._is_over
+
+    def run(self, number: int, code: str, cpu_s: float) -> Told:
+        """Run a cell and return its result as the host is told it. Never raises but `HostGone`."""
+        if self._broken:
+            raise HostGone
+        self._cpu_s, self._deadline = cpu_s, time.process_time() + cpu_s
+        self._interrupted = False
+        self._tickets.clear()
+        lines = code.splitlines()
+        self._cells.append((self._lines, number, lines))
+        begun = "\n" * self._lines + lasting(code)
+        self._lines += len(lines) + 1
+        try:
+            return self._result(self._drive(begun))
+        except (Broken, MemoryError) as error:
+            kind = "RecursionError" if isinstance(error, Overflowed) else "OutOfMemory"
+            return self._killed(kind if isinstance(error, Overflowed | Exhausted | MemoryError) else _DIED, str(error))
+        except (LookupError, TypeError, ValueError) as error:
+            return self._killed(_DIED, f"the code has overwritten what its cells are driven with ({error})")
+
+    def _killed(self, kind: str, message: str) -> Told:
+        """Return that this interpreter is at its end."""
+        self._broken = True
+        return {"status": "killed", "error": {"type": kind, "message": message}}
+
+    def _drive(self, code: str) -> Told:
+        """Run code to its end and return what it came to. Raises `Broken`."""
+        try:
+            report = self._read(self._machine.begin(code))
+            while "ended" not in report and not self._interrupted:
+                report = self._go_on(report)
+        except Exhausted:
+            if not self._interrupted:
+                return self._end("OutOfMemory", "out of memory")
+            report = {}
+        return report["ended"] if "ended" in report else self._end("Timeout", "")
+
+    def _go_on(self, report: Told) -> Told:
+        """Send what was called, wait for answers and hand them over."""
+        refused = self._send(report["calls"])
+        if refused:
+            return self._hand_over(refused)
+        if report["more"]:
+            return self._read(self._machine.go_on())
+        if report["open"] == 0:
+            message = "the cell waits for something that nothing can bring about"
+            return {"ended": self._end("Deadlock", message)}
+        return self._hand_over([self._for_code(answer) for answer in self._wire.next_answers()])
+
+    def _hand_over(self, answers: list[Any]) -> Told:
+        return self._read(self._machine.answer(json.dumps({"answers": answers})))
+
+    def _end(self, kind: str, message: str) -> Told:
+        """End the cell with an error, and return what it came to."""
+        error = {"type": kind, "message": message, "stack": ""}
+        return self._read(self._machine.answer(json.dumps({"error": error})))["ended"]
+
+    def _read(self, text: str) -> Told:
+        """Take a report apart. Raises `HostGone` if it was noticed while the code ran."""
+        if self._gone is not None:
+            raise self._gone
+        return json.loads(text)
+
+    # --- Calls --------------------------------------------------------------------------------------------------
+
+    def _send(self, calls: list[tuple[int, str, Any]]) -> list[Any]:
+        """Send calls, and return the answers to those that cannot be sent."""
+        refused = list[Any]()
+        for ticket, function, arguments in calls:
+            try:
+                self._tickets[self._wire.call(function, arguments)] = ticket
+            except ValueError as error:
+                refused.append([ticket, False, _problem(error), self._wire.now])
+        return refused
+
+    def _for_code(self, answer: Answered) -> tuple[int, bool, Any, float]:
+        return self._tickets.pop(answer[0], 0), *answer[1:]
+
+    def _answer_now(self, text: str) -> str:
+        """Answer a call that the code blocks on."""
+        function, arguments, queued = json.loads(text)
+        try:
+            if function == "document":
+                with self._limit():
+                    return json.dumps({"value": self._desk.do(**arguments)}, ensure_ascii=False)
+            return json.dumps(self._ask_host(function, arguments, queued))
+        except HostGone as gone:
+            self._gone = gone
+            self._interrupted, self._deadline = True, 0.0
+            return json.dumps({"error": {"type": "Error", "message": "nobody is there"}})
+        except Timeout as error:
+            self._interrupt()
+            return json.dumps({"error": _problem(error)})
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong belongs to the code
+            return json.dumps({"error": _problem(error)})
+
+    @contextmanager
+    def _limit(self) -> Generator[None]:
+        """Raise `Timeout` when the cell's time is up: QuickJS notices only once it runs again."""
+
+        def interrupt(signum: int, frame: FrameType | None) -> None:
+            raise Timeout("the cell has used up its processor time")
+
+        signal.signal(signal.SIGPROF, interrupt)
+        signal.setitimer(signal.ITIMER_PROF, max(1e-3, self._deadline - time.process_time()))
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _ask_host(self, function: str, arguments: Told, queued: list[Any]) -> Told:
+        earlier = self._send(queued)
+        call = self._wire.call(function, arguments)
+        while (answer := self._wire.next_answer())[0] != call:
+            earlier.append(self._for_code(answer))
+        _, succeeded, value, at = answer
+        return {"value" if succeeded else "error": value, "earlier": earlier, "at": at}
+
+    def _is_over(self) -> bool:
+        """Whether the code is to be interrupted: once its time is up, and again should it go on."""
+        if time.process_time() < self._deadline:
+            return False
+        self._interrupt()
+        return True
+
+    def _interrupt(self) -> None:
+        if not self._interrupted:
+            self._interrupted, self._interrupted_at = True, self._machine.stack()
+        self._deadline = time.process_time() + _AGAIN_S
+
+    # --- What it came to ----------------------------------------------------------------------------------------
+
+    def _result(self, ended: Told) -> Told:
+        result = {"status": "ok", "value": ended["value"], "stdout": ended["stdout"]}
+        error = ended.get("error")
+        if self._interrupted:
+            message = f"the cell used more than {self._cpu_s:g} s of processor time"
+            error = {"type": "Timeout", "message": message, "stack": self._interrupted_at}
+        if error is not None:
+            result["status"] = "timeout" if self._interrupted else "error"
+            result["value"] = None
+            kind = _OURS.get(error["message"], error["type"])
+            result["error"] = {
+                "type": kind,
+                "message": error["message"],
+                "traceback": self._traceback(error["stack"]),
+            }
+        return result
+
+    def _traceback(self, stack: str) -> str:
+        """Return the lines of cells that a stack names, the innermost first."""
+        frames = list[str]()
+        for function, line in _FRAME.findall(stack)[:_MOST_FRAMES]:
+            for first, number, lines in reversed(self._cells):
+                at = int(line) - first
+                if at > 0:
+                    code = lines[at - 1].strip() if at <= len(lines) else ""
+                    place = f", in {function}" if function and function != "<eval>" else ""
+                    frames.append(f"  <cell {number}>, line {at}{place}\n    {code}\n")
+                    break
+        return "".join(frames)
+
+
+def _problem(error: BaseException) -> Told:
+    """Return an error as the code is told it."""
+    return {"type": type(error).__name__, "message": str(error)}

@@ -1,0 +1,58 @@
+"""JavaScript, as the nursery and its interpreters know it."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from sonde.guest.document import Document
+from sonde.guest.inputs import fits_one_string
+from sonde.interpreters.confined.child.session import World
+from sonde.interpreters.confined.child.wire import Wire
+
+_OF_HEAP = 0.75
+"""What JavaScript has of the memory that an interpreter may take; the rest is for reading documents and answers."""
+
+_prepared: list[Callable[[Wire, World], Any]] = []
+
+
+def prepare(packages: list[str], folders: list[str]) -> None:
+    """Compile the engine and make its one instance, which each interpreter gets as it is by being forked. Raises
+    `ImportError`."""
+    sys.path.extend(folders)
+    # What these import lies in the folders.
+    from .cell import Runner  # noqa: PLC0415
+    from .machine import Machine  # noqa: PLC0415
+
+    machine = Machine()
+    define = machine.define((files("sonde.guest") / "vocabulary.js").read_text("utf-8"))
+
+    def begin_with(wire: Wire, world: World) -> Runner:
+        machine.limit_memory(int(world.heap_bytes * _OF_HEAP))
+        runner = Runner(wire, machine, world.documents)
+        machine.equip(define, "ask", json.dumps(_told(world)))
+        return runner
+
+    _prepared.append(begin_with)
+
+
+def begin(wire: Wire, world: World) -> Any:
+    """Make the runner of one interpreter, with all that its cells find."""
+    return _prepared[0](wire, world)
+
+
+def _told(world: World) -> dict[str, Any]:
+    return {
+        "started": world.started,
+        "budget": world.budget,
+        "chance": int.from_bytes(hashlib.sha256(world.seed.encode()).digest()[:4], "little"),
+        "inputs": [_described(document) for document in world.documents],
+        "whole": _described(world.whole),
+        "fits": fits_one_string(world.documents),
+    }
+
+
+def _described(document: Document) -> dict[str, Any]:
+    return {"name": document.name, "length": len(document), "lines": document.line_count}

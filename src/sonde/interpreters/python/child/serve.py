@@ -1,0 +1,114 @@
+"""Python, as the nursery and its interpreters know it."""
+
+import asyncio
+import hashlib
+import os
+import random
+import sys
+import time
+import types
+from collections.abc import Coroutine
+from typing import Any
+
+from sonde.guest import vocabulary
+from sonde.guest.document import Document
+from sonde.guest.inputs import fits_one_string
+from sonde.guest.streams import Pipeline
+from sonde.interpreters.confined.child.faults import Deadlock, InputChanged, TaskError, Timeout
+from sonde.interpreters.confined.child.session import World
+from sonde.interpreters.confined.child.wire import Wire
+
+from .cell import Runner
+from .loop import CellLoop
+from .pool import offer_pool
+from .preload import preload
+
+
+def prepare(packages: list[str], folders: list[str]) -> None:
+    """Load what cells can import. Raises `ImportError` for a package that is not there."""
+    preload(packages, folders)
+    offer_pool()
+
+
+def begin(wire: Wire, world: World) -> Runner:
+    """Make the runner of one interpreter, with all that its cells find."""
+    loop = CellLoop(wire)
+    asyncio.set_event_loop(loop)
+    variables = _variables()
+    runner = Runner(wire, loop, variables)
+    _settle_time_and_chance(wire, loop, world.seed)
+    _offer_words(loop, runner, world, variables)
+    variables["context"] = str(world.whole) if fits_one_string(world.documents) else world.whole
+    variables["inputs"] = Inputs((document.name, document) for document in world.documents)
+    return runner
+
+
+def _variables() -> dict[str, Any]:
+    """Return the variables of the module that cells run in; it is a real one, so that classes can be pickled."""
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    # Not a boundary, which the kernel keeps; but nothing good comes of native calls in a cell.
+    for name in ("ctypes", "_ctypes"):
+        sys.modules.pop(name, None)
+    return module.__dict__
+
+
+def _settle_time_and_chance(wire: Wire, loop: CellLoop, seed: str) -> None:
+    """Make the clock and chance the run's, so that a replay sees the same."""
+    chance = random.Random(hashlib.sha256(b"urandom" + seed.encode()).digest())
+
+    def sleep(seconds: float) -> None:
+        loop.call_now("sleep", {"until": wire.now + seconds})
+
+    def run(main: Coroutine[Any, Any, Any], *, debug: bool | None = None) -> Any:
+        if loop.is_running():
+            main.close()
+            raise RuntimeError("asyncio.run() cannot be used beside `await`: write `await main()`")
+        return loop.run_until_complete(main)
+
+    random.seed(hashlib.sha256(seed.encode()).digest())
+    os.urandom = chance.randbytes
+    random.__dict__["_urandom"] = chance.randbytes  # what `secrets` draws from
+    time.time = time.monotonic = time.perf_counter = loop.time
+    time.sleep = sleep
+    asyncio.run = run
+
+
+def _offer_words(loop: CellLoop, runner: Runner, world: World, variables: dict[str, Any]) -> None:
+    """Make the words built in: code may use the same names for itself, and `del` brings the word back."""
+
+    def call_now(function: str, arguments: dict[str, Any]) -> Any:
+        value = loop.call_now(function, arguments)
+        runner.finished = runner.finished or function == "final"
+        return value
+
+    def final_var(name: str) -> None:
+        """Finish the run with the value of a variable."""
+        if name not in variables:
+            raise NameError(f"FINAL_VAR: there is no variable {name!r}")
+        vocabulary.final(variables[name])
+
+    vocabulary.host_call = loop.call
+    vocabulary.host_call_now = call_now
+    vocabulary.host_call_all_now = loop.call_all_now
+    words = {
+        "llm": vocabulary.llm,
+        "llm_query": vocabulary.llm_query,
+        "llm_query_batched": vocabulary.llm_query_batched,
+        "gather": vocabulary.gather,
+        "parallel": vocabulary.parallel,
+        "pipeline": Pipeline,
+        "budget": vocabulary.Budget(world.budget),
+        "FINAL": vocabulary.final,
+        "FINAL_VAR": final_var,
+    }
+    errors = {error.__name__: error for error in (TaskError, Deadlock, InputChanged, Timeout)}
+    runner.words = words | errors
+
+
+class Inputs(dict[str, Document]):
+    """The inputs by name."""
+
+    def __missing__(self, name: object) -> Document:
+        known = ", ".join(map(repr, list(self)[:20])) or "there are none"
+        raise KeyError(f"no input {name!r}; known: {known}")

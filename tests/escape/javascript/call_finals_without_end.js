@@ -1,0 +1,1 @@
+while (true) FINAL('x'.repeat(1000));

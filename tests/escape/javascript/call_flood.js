@@ -1,0 +1,1 @@
+(await gather(Array.from({ length: 100000 }, () => llm('x')))).length

@@ -1,0 +1,1 @@
+while (true) await gather(Array.from({ length: 1000 }, () => llm('x')));

@@ -1,0 +1,1 @@
+await llm('x', { get schema() { while (true) {} } });

@@ -1,0 +1,1 @@
+await llm('x', { label: { a: 1 }, model: ['y'], schema: 'z' });

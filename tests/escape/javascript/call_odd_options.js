@@ -1,0 +1,1 @@
+await llm('x', new Proxy({}, { get: () => ({ toJSON() { throw 1; } }) }));

@@ -1,0 +1,2 @@
+function* endless() { while (true) yield 1; }
+for await (const value of pipeline(endless(), (n) => n));

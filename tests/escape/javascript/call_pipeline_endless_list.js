@@ -1,0 +1,2 @@
+function* endless() { while (true) yield 1; }
+await pipeline(endless(), (n) => n);

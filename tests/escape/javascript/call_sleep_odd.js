@@ -1,0 +1,1 @@
+await gather(sleep(NaN), sleep(-Infinity), sleep(-1));

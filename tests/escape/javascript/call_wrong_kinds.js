@@ -1,0 +1,1 @@
+await llm(5);

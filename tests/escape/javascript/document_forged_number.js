@@ -1,0 +1,2 @@
+const odd = Object.create(Document.prototype);
+odd.slice(0, 1);

@@ -1,0 +1,1 @@
+context.ask ? context.ask('__class__', 1) : inputs

@@ -1,0 +1,3 @@
+const odd = new Error('x');
+odd.name = 'x'.repeat(10000000);
+throw odd;

@@ -1,0 +1,1 @@
+throw new Proxy({}, { getPrototypeOf() { throw 1; }, get() { throw 2; } });

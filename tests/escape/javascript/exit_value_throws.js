@@ -1,0 +1,1 @@
+({ get x() { throw new Error('no'); } })

@@ -1,0 +1,1 @@
+while (true) print('x'.repeat(1000));

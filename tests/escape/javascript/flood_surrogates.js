@@ -1,0 +1,2 @@
+print('\ud800'.repeat(5000000));
+'\udfff'.repeat(5000000)

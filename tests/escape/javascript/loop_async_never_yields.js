@@ -1,0 +1,1 @@
+await Promise.all([llm('a'), (async () => { while (true) {} })()]);

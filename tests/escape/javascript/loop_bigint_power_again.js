@@ -1,0 +1,2 @@
+let n = 3n;
+while (true) n = n * n;

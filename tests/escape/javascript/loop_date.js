@@ -1,0 +1,1 @@
+while (true) new Date(8.64e15).toString();

@@ -1,0 +1,2 @@
+class Odd extends Error { get message() { while (true) {} } }
+throw new Odd();

@@ -1,0 +1,3 @@
+const odd = new Error('x');
+Object.defineProperty(odd, 'name', { get() { while (true) {} } });
+throw odd;

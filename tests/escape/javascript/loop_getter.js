@@ -1,0 +1,2 @@
+const odd = { get x() { while (true) {} } };
+odd

@@ -1,0 +1,2 @@
+function again() { try { while (true) {} } finally { again(); } }
+again();

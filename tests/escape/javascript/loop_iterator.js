@@ -1,0 +1,1 @@
+for (const _ of { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }) }) });

@@ -1,0 +1,1 @@
+JSON.parse('[1,2]', function again() { while (true) {} });

@@ -1,0 +1,1 @@
+outer: while (true) { while (true) continue outer; }

@@ -1,0 +1,2 @@
+async function again() { while (true) await null; }
+await again();

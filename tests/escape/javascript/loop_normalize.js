@@ -1,0 +1,1 @@
+while (true) 'ﷺ'.repeat(100000).normalize('NFKD');

@@ -1,0 +1,2 @@
+const odd = new Proxy(new Error('x'), { get() { while (true) {} } });
+throw odd;

@@ -1,0 +1,1 @@
+'a'.repeat(100000).replace(/a*?$/g, (x) => { while (true) {} });

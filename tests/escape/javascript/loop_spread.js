@@ -1,0 +1,1 @@
+[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }) }) }];

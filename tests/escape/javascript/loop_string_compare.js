@@ -1,0 +1,2 @@
+const text = 'x'.repeat(1e7);
+while (text.localeCompare(text + 'y'));

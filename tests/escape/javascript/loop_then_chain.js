@@ -1,0 +1,2 @@
+const again = () => Promise.resolve().then(again);
+await again();

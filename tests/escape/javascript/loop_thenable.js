@@ -1,0 +1,2 @@
+const never = { then(resolve) { resolve(never); } };
+await never;

@@ -1,0 +1,3 @@
+const again = () => setTimeout(again, 0);
+again();
+await new Promise(() => {});

@@ -1,0 +1,2 @@
+const odd = { [Symbol.toPrimitive]() { while (true) {} } };
+`${odd}`

@@ -1,0 +1,1 @@
+({ get constructor() { while (true) {} } })

@@ -1,0 +1,2 @@
+const odd = {};
+while (true) { odd.x = 1; delete odd.x; }

@@ -1,0 +1,2 @@
+const kept = [];
+while (true) kept.push([kept.length]);

@@ -1,0 +1,2 @@
+let kept = [0];
+while (true) kept = [...kept, ...kept];

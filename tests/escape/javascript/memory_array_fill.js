@@ -1,0 +1,1 @@
+new Array(2 ** 28).fill(0);

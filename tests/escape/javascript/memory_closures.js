@@ -1,0 +1,2 @@
+let kept = () => 1;
+while (true) { const before = kept; kept = () => before; }

@@ -1,0 +1,1 @@
+Function('return [' + '1,'.repeat(10000000) + ']')().length

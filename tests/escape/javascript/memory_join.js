@@ -1,0 +1,1 @@
+Array(1000).fill('x'.repeat(1000000)).join('');

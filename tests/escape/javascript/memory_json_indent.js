@@ -1,0 +1,1 @@
+JSON.stringify(Array(1000000).fill([1]), null, '          ').length

@@ -1,0 +1,1 @@
+[...'abcde'.repeat(5000000).matchAll(/(.)(.)(.)(.)(.)/g)].length

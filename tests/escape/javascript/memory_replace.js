@@ -1,0 +1,1 @@
+'x'.repeat(1000000).replaceAll('x', 'y'.repeat(10000));

@@ -1,0 +1,1 @@
+'x'.repeat(100000).replace(/x/g, '$`');

@@ -1,0 +1,2 @@
+const kept = [];
+while (true) kept.push(Symbol.for(`name${kept.length}`));

@@ -1,0 +1,2 @@
+let text = 'x';
+while (true) text += text;

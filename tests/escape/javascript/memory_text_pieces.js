@@ -1,0 +1,2 @@
+const kept = [];
+while (true) kept.push('x'.repeat(100000) + kept.length);

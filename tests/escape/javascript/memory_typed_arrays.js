@@ -1,0 +1,1 @@
+new Float64Array(2 ** 31).fill(1);

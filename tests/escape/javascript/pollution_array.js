@@ -1,0 +1,3 @@
+Array.prototype.push = () => { while (true) {} };
+Array.prototype.join = () => 'forged';
+await llm('a');

@@ -1,0 +1,2 @@
+Array.prototype[Symbol.iterator] = function* () { while (true) yield 1; };
+await gather(llm('a'), llm('b'));

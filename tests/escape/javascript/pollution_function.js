@@ -1,0 +1,2 @@
+Function.prototype.call = Function.prototype.apply = () => { while (true) {} };
+await llm('a');

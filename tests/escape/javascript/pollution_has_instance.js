@@ -1,0 +1,2 @@
+Object.defineProperty(Error, Symbol.hasInstance, { value: () => { while (true) {} } });
+null.x;

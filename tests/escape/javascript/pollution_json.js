@@ -1,0 +1,3 @@
+JSON.stringify = () => '[[1,"final","{}"]]';
+JSON.parse = () => ({ value: 'forged' });
+await llm('a');

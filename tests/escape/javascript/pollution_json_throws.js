@@ -1,0 +1,3 @@
+JSON.stringify = JSON.parse = () => { throw new Error('no'); };
+print('x');
+1

@@ -1,0 +1,2 @@
+Map.prototype.get = () => [(x) => print('forged', x), print];
+await llm('a');

@@ -1,0 +1,3 @@
+Object.prototype[0] = 'forged';
+Object.prototype.length = 5;
+await gather(llm('a'));

@@ -1,0 +1,2 @@
+Promise.prototype.then = () => { while (true) {} };
+await llm('a');

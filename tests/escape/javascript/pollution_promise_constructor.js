@@ -1,0 +1,2 @@
+Promise = class { constructor() { while (true) {} } };
+await llm('a');

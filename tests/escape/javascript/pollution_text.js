@@ -1,0 +1,3 @@
+String.prototype.slice = String.prototype.includes = () => { while (true) {} };
+print('x');
+'y'

@@ -1,0 +1,2 @@
+Object.prototype.then = function (resolve) { resolve('forged'); };
+await llm('a');

@@ -1,0 +1,2 @@
+const found = Function('return this')();
+['process', 'require', 'std', 'os', 'fetch'].some((name) => name in found) ? 'ESCAPED' : 'held'

@@ -1,0 +1,2 @@
+const found = await import('fs');
+'ESCAPED' + Object.keys(found)

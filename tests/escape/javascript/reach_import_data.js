@@ -1,0 +1,2 @@
+const found = await import('data:text/javascript,export default 1');
+found.default === 1 ? 'held' : 'ESCAPED'

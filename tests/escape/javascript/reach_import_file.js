@@ -1,0 +1,2 @@
+const found = await import('file:///etc/passwd');
+'ESCAPED'

@@ -1,0 +1,2 @@
+const found = await import('os');
+'ESCAPED' + Object.keys(found)

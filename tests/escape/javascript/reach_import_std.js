@@ -1,0 +1,2 @@
+const found = await import('std');
+'ESCAPED' + Object.keys(found)

@@ -1,0 +1,1 @@
+typeof performance === 'undefined' ? 'held' : 'ESCAPED'

@@ -1,0 +1,1 @@
+typeof process === 'undefined' ? 'held' : `ESCAPED ${process.env}`

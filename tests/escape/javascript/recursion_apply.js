@@ -1,0 +1,2 @@
+const again = (...given) => again.apply(null, [...given, 1]);
+again();

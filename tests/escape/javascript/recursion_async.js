@@ -1,0 +1,2 @@
+async function again() { return await again(); }
+await again();

@@ -1,0 +1,2 @@
+function again() { try { again(); } catch { again(); } }
+again();

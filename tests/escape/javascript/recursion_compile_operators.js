@@ -1,0 +1,1 @@
+eval('-'.repeat(2000000).replaceAll('--', '- -') + '1');

@@ -1,0 +1,2 @@
+class Odd { constructor() { new this.constructor(); } }
+new Odd();

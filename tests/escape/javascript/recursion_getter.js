@@ -1,0 +1,2 @@
+const odd = { get me() { return this.me; } };
+odd.me;

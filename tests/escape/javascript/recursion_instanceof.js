@@ -1,0 +1,2 @@
+class Odd { static [Symbol.hasInstance](x) { return x instanceof Odd; } }
+({}) instanceof Odd;

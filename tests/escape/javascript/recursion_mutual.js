@@ -1,0 +1,3 @@
+const ping = () => pong() + 1;
+const pong = () => ping() + 1;
+ping();

@@ -1,0 +1,2 @@
+const odd = new Proxy({}, { get: (target, name, self) => self[name] });
+odd.x;

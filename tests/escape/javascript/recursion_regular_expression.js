@@ -1,0 +1,1 @@
+new RegExp('('.repeat(1000000) + ')'.repeat(1000000));

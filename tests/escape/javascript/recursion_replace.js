@@ -1,0 +1,2 @@
+const again = () => 'x'.replace('x', again);
+again();

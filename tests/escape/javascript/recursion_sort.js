@@ -1,0 +1,2 @@
+const again = () => [2, 1].sort(again).length;
+again();

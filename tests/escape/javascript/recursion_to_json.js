@@ -1,0 +1,2 @@
+const odd = { toJSON() { return JSON.stringify(this); } };
+JSON.stringify(odd);

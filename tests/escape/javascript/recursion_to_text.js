@@ -1,0 +1,2 @@
+const odd = { toString() { return `${this}`; } };
+`${odd}`

@@ -1,0 +1,2 @@
+const f = Function('await', 'return await');
+f(1)

@@ -1,0 +1,2 @@
+eval('var llm = 5; let FINAL = 6;');
+1

@@ -1,0 +1,1 @@
+with ({ llm: null }) { llm; }

@@ -1,0 +1,3 @@
+const odd = [];
+odd.push(odd);
+FINAL(odd);

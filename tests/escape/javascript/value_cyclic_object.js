@@ -1,0 +1,3 @@
+const odd = {};
+odd.me = odd;
+FINAL({ odd });

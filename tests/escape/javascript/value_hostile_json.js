@@ -1,0 +1,1 @@
+FINAL({ toJSON() { return { toJSON() { throw 1; } }; } });

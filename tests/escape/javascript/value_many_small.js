@@ -1,0 +1,1 @@
+FINAL(new Array(3000000).fill([]));

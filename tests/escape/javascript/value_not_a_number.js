@@ -1,0 +1,1 @@
+FINAL([NaN, Infinity, -0, 1e308 * 10]);

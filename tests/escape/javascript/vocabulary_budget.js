@@ -1,0 +1,3 @@
+budget.total.calls = 1e9;
+budget.spent = null;
+budget.total.calls === 1e9 ? 'changed' : 'held'

@@ -1,0 +1,4 @@
+delete globalThis.llm;
+delete globalThis.FINAL;
+delete globalThis.TaskError;
+1

@@ -1,0 +1,2 @@
+Object.defineProperty(globalThis, 'answer', { get() { while (true) {} } });
+FINAL_VAR('answer');

@@ -1,0 +1,2 @@
+Object.setPrototypeOf(globalThis, new Proxy({}, { get() { while (true) {} }, has() { return true; } }));
+notThere;

@@ -1,0 +1,4 @@
+let release;
+const first = new Promise((resolve) => { release = resolve; });
+const second = first.then(() => second);
+await first;

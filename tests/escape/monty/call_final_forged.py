@@ -1,0 +1,1 @@
+host_call_now('final', {'other': 1})

@@ -1,0 +1,2 @@
+while True:
+    FINAL("x" * 1000)

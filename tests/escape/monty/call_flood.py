@@ -1,0 +1,2 @@
+r = await gather(*[llm("x") for _ in range(100_000)])
+len(r)

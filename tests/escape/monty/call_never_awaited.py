@@ -1,0 +1,2 @@
+calls = [llm("x") for _ in range(100_000)]
+del calls

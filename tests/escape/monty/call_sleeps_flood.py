@@ -1,0 +1,3 @@
+import asyncio
+
+await asyncio.gather(*[asyncio.sleep(n) for n in range(100_000)])

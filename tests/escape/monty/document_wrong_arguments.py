@@ -1,0 +1,2 @@
+context[10**20:]
+inputs['not there']

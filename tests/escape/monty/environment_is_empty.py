@@ -1,0 +1,3 @@
+import os
+
+"ESCAPED" if dict(os.environ) or getattr(os, "environb", None) else "held"

@@ -1,0 +1,3 @@
+import getpass
+
+"ESCAPED" if getpass.getuser() else "held"

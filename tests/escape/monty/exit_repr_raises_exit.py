@@ -1,0 +1,6 @@
+class Odd:
+    def __repr__(self):
+        raise SystemExit
+
+
+Odd()

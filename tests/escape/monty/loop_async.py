@@ -1,0 +1,9 @@
+import asyncio
+
+
+async def busy():
+    while True:
+        pass
+
+
+await asyncio.gather(busy(), llm('a'))

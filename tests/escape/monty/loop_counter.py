@@ -1,0 +1,4 @@
+import itertools
+
+for n in itertools.count():
+    pass

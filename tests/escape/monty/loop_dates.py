@@ -1,0 +1,4 @@
+import datetime
+
+while True:
+    datetime.datetime(2020, 1, 1).isoformat()

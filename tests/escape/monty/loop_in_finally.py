@@ -1,0 +1,9 @@
+def again():
+    try:
+        return again()
+    finally:
+        while True:
+            pass
+
+
+again()

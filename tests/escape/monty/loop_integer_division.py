@@ -1,0 +1,3 @@
+number = 3**200_000
+while True:
+    number % (3**100_000 + 1)

@@ -1,0 +1,3 @@
+import itertools
+
+sum(1 for _ in itertools.permutations(range(20)))

@@ -1,0 +1,3 @@
+import re
+
+re.search(r"^(([a-z])+.)+[A-Z]([a-z])+$", "a" * 200)

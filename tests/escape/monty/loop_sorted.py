@@ -1,0 +1,2 @@
+while True:
+    sorted(range(1_000_000), reverse=True)

@@ -1,0 +1,4 @@
+kept = []
+while True:
+    n = len(kept)
+    kept.append(lambda: n)

@@ -1,0 +1,3 @@
+grown = {}
+while True:
+    grown[len(grown)] = str(len(grown)) * 10

@@ -1,0 +1,3 @@
+grown = {}
+while True:
+    grown[len(grown)] = [0] * 1000

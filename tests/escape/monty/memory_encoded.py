@@ -1,0 +1,3 @@
+kept = []
+while True:
+    kept.append(('é' * 1_000_000).encode())

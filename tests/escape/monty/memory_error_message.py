@@ -1,0 +1,1 @@
+raise ValueError("x" * 100_000_000)

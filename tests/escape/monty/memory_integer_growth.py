@@ -1,0 +1,3 @@
+number = 2
+while True:
+    number = number * number

@@ -1,0 +1,3 @@
+import json
+
+json.loads("[" + "[]," * 10_000_000 + "0]")

@@ -1,0 +1,3 @@
+import json
+
+json.loads("[" * 5_000_000)

@@ -1,0 +1,3 @@
+kept = [0]
+while True:
+    kept = kept * 2

@@ -1,0 +1,3 @@
+import re
+
+re.findall('(.)(.)(.)(.)(.)', 'abcde' * 5_000_000)

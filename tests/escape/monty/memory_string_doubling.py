@@ -1,0 +1,3 @@
+text = "x" * 1024
+while True:
+    text += text

@@ -1,0 +1,5 @@
+import os
+import signal
+
+os.kill(os.getppid(), signal.SIGKILL)
+"ESCAPED"

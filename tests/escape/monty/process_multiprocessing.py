@@ -1,0 +1,4 @@
+import multiprocessing
+
+multiprocessing.Process(target=print).start()
+"ESCAPED"

@@ -1,0 +1,2 @@
+found = (lambda: 1).__code__
+'held'

@@ -1,0 +1,2 @@
+exec(compile('import os; os.system("true")', 'x', 'exec'))
+'ESCAPED'

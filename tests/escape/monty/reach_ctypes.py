@@ -1,0 +1,4 @@
+import ctypes
+
+ctypes.CDLL(None).getpid()
+'ESCAPED'

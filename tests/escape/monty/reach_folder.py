@@ -1,0 +1,4 @@
+import os
+
+os.listdir("/")
+"ESCAPED"

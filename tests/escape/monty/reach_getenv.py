@@ -1,0 +1,3 @@
+import os
+
+'ESCAPED' if os.getenv('HOME') else 'held'

@@ -1,0 +1,3 @@
+found = [host_call, host_call_now]
+host_call_now('rm', {})
+'held'

@@ -1,0 +1,3 @@
+found = __import__('os')
+found.system('true')
+'ESCAPED'

@@ -1,0 +1,4 @@
+import socket
+
+socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+"ESCAPED"

@@ -1,0 +1,3 @@
+import pathlib
+
+"ESCAPED" if pathlib.Path("/etc/passwd").exists() else "held"

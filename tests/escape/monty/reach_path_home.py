@@ -1,0 +1,3 @@
+from pathlib import Path
+
+'ESCAPED' if Path.home().exists() else 'held'

@@ -1,0 +1,3 @@
+from pathlib import Path
+
+'ESCAPED' if list(Path('/').iterdir()) else 'held'

@@ -1,0 +1,4 @@
+from pathlib import Path
+
+Path('/etc/passwd').read_text()
+'ESCAPED'

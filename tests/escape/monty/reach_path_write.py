@@ -1,0 +1,4 @@
+from pathlib import Path
+
+Path('/tmp/escape-monty').write_text('x')
+'ESCAPED'

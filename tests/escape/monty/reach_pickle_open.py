@@ -1,0 +1,4 @@
+import pickle
+
+pickle.loads(b"cbuiltins\nopen\n(V/etc/passwd\ntR.").read()
+"ESCAPED"

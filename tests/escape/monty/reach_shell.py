@@ -1,0 +1,3 @@
+import os
+
+"ESCAPED" if os.system("true") == 0 else "held"

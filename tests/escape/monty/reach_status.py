@@ -1,0 +1,4 @@
+import os
+
+os.stat("/etc/passwd")
+"ESCAPED"

@@ -1,0 +1,4 @@
+import subprocess
+
+subprocess.run(["/bin/echo", "hi"], check=True)
+"ESCAPED"

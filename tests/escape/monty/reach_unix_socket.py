@@ -1,0 +1,4 @@
+import socket
+
+socket.socket(socket.AF_UNIX).bind("\0escape")
+"ESCAPED"

@@ -1,0 +1,3 @@
+import os
+
+"ESCAPED" if os.getcwd() != "/" else "a folder that says nothing"

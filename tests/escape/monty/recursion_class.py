@@ -1,0 +1,6 @@
+class Odd:
+    def __init__(self):
+        self.inner = Odd()
+
+
+Odd()

@@ -1,0 +1,5 @@
+async def again():
+    return await again()
+
+
+await again()

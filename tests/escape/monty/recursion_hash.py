@@ -1,0 +1,4 @@
+deep = ()
+for _ in range(500_000):
+    deep = (deep,)
+hash(deep)

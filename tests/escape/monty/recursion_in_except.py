@@ -1,0 +1,8 @@
+def again():
+    try:
+        again()
+    except RecursionError:
+        again()
+
+
+again()

@@ -1,0 +1,9 @@
+def ping():
+    return pong()
+
+
+def pong():
+    return ping()
+
+
+ping()

@@ -1,0 +1,5 @@
+def again(n):
+    return again(n + 1)
+
+
+again(0)

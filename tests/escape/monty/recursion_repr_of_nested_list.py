@@ -1,0 +1,4 @@
+nested = []
+for _ in range(100_000):
+    nested = [nested]
+nested

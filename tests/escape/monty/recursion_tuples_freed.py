@@ -1,0 +1,4 @@
+deep = ()
+for _ in range(3_000_000):
+    deep = (deep,)
+del deep

@@ -1,0 +1,1 @@
+raise type("\ud800\n</error>", (Exception,), {})("\udcff")

@@ -1,0 +1,3 @@
+cyclic = {}
+cyclic["me"] = cyclic
+FINAL(cyclic)

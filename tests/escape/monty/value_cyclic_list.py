@@ -1,0 +1,3 @@
+cyclic = []
+cyclic.append(cyclic)
+FINAL(cyclic)

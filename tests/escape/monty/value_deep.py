@@ -1,0 +1,4 @@
+deep = []
+for _ in range(50_000):
+    deep = [deep]
+FINAL(deep)

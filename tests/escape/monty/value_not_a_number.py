@@ -1,0 +1,1 @@
+FINAL([float("nan"), float("inf"), -float("inf")])

@@ -1,0 +1,2 @@
+llm = gather = FINAL = budget = None
+1

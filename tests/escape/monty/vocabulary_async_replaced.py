@@ -1,0 +1,4 @@
+import asyncio
+
+asyncio.gather = None
+await gather(llm('a'))

@@ -1,0 +1,2 @@
+del llm
+await llm('a')

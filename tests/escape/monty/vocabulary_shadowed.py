@@ -1,0 +1,5 @@
+def host_call_now(function, arguments):
+    return 'forged'
+
+
+budget.spent()

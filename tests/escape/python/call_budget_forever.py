@@ -1,0 +1,3 @@
+# ends: timeout | killed
+while True:
+    budget.remaining()

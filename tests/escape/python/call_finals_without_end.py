@@ -1,0 +1,3 @@
+# ends: timeout | killed
+while True:
+    FINAL("x" * 1000)

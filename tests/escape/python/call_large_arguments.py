@@ -1,0 +1,3 @@
+# ends: ok | error
+for _ in range(5):
+    len(await llm("x" * 15_000_000))

@@ -1,0 +1,2 @@
+# ends: ok | error MemoryError | timeout | killed
+r = await gather(*[llm("x" * 15_000_000) for _ in range(20)])

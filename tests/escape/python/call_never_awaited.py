@@ -1,0 +1,3 @@
+# ends: ok
+calls = [llm("x") for _ in range(100_000)]
+del calls

@@ -1,0 +1,2 @@
+# ends: ok | error
+await llm("x", label="\0" * 1000, model="../../etc/passwd")

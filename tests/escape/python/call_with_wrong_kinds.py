@@ -1,0 +1,2 @@
+# ends: error | ok
+await llm("x", schema=[1, 2, 3])

@@ -1,0 +1,4 @@
+# ends: ok | error
+import getpass
+
+"ESCAPED" if getpass.getuser() else "held"

@@ -1,0 +1,4 @@
+# ends: ok | error
+import pwd
+
+"ESCAPED" if pwd.getpwuid(0) else "held"

@@ -1,0 +1,4 @@
+# ends: killed
+import os
+
+os._exit(0)

@@ -1,0 +1,4 @@
+# ends: killed | error
+import faulthandler
+
+faulthandler._sigsegv()

@@ -1,0 +1,2 @@
+# ends: error GeneratorExit
+raise GeneratorExit

@@ -1,0 +1,11 @@
+# ends: error SystemExit
+import atexit
+
+
+@atexit.register
+def forever():
+    while True:
+        pass
+
+
+raise SystemExit

@@ -1,0 +1,2 @@
+# ends: error KeyboardInterrupt
+raise KeyboardInterrupt

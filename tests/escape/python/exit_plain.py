@@ -1,0 +1,4 @@
+# ends: error SystemExit
+import sys
+
+sys.exit(0)

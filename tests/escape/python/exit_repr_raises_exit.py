@@ -1,0 +1,7 @@
+# ends: error
+class Odd:
+    def __repr__(self):
+        raise SystemExit
+
+
+Odd()

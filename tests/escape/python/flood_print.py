@@ -1,0 +1,3 @@
+# ends: timeout | ok
+while True:
+    print("x" * 1000)

@@ -1,0 +1,2 @@
+# ends: ok | timeout
+list(range(5_000_000))

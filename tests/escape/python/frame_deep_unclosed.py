@@ -1,0 +1,11 @@
+# ends: killed
+import os
+
+body = b"[" * 10_000_000
+view = memoryview(len(body).to_bytes(4, "little") + body)
+while view:
+    try:
+        view = view[os.write(3, view) :]
+    except BlockingIOError:
+        pass
+await llm("a")

@@ -1,0 +1,7 @@
+# ends: ok
+# Whatever is claimed is this cell's own result; the next one is not mixed up with it.
+import json
+import os
+
+body = json.dumps({"done": {"status": "ok", "value": "forged"}, "cell": 2}).encode()
+os.write(3, len(body).to_bytes(4, "little") + body)

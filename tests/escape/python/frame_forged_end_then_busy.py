@@ -1,0 +1,13 @@
+# ends: ok
+# The cell claims to have ended, and goes on.
+import json
+import os
+
+body = json.dumps({"done": {"status": "ok", "value": "forged"}, "cell": 2}).encode()
+os.write(3, len(body).to_bytes(4, "little") + body)
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass

@@ -1,0 +1,4 @@
+# ends: killed
+import os
+
+os.write(3, b"\xff\xff\xff\xff")

@@ -1,0 +1,4 @@
+# ends: killed | timeout
+import itertools
+
+any(map(int, itertools.repeat("0")))

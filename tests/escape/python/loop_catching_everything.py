@@ -1,0 +1,7 @@
+# ends: killed
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        continue

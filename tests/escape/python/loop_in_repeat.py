@@ -1,0 +1,4 @@
+# ends: killed | timeout
+import itertools
+
+"x" in itertools.repeat("y")

@@ -1,0 +1,15 @@
+import signal
+
+
+def handler(number, frame):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+signal.signal(signal.SIGPROF, handler)
+while True:
+    pass

@@ -1,0 +1,2 @@
+# ends: killed | timeout
+pow(3, 10**200000, 10**200000 + 7)

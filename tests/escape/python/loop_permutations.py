@@ -1,0 +1,4 @@
+# ends: killed | timeout
+import itertools
+
+sum(1 for _ in itertools.permutations(range(20)))

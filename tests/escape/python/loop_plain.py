@@ -1,0 +1,3 @@
+# ends: timeout
+while True:
+    pass

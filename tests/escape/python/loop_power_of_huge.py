@@ -1,0 +1,2 @@
+# ends: killed | timeout | error MemoryError
+10 ** (10**9)

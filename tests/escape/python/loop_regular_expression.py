@@ -1,0 +1,4 @@
+# ends: killed | timeout
+import re
+
+re.match(r"(a+)+$", "a" * 60 + "b")

@@ -1,0 +1,2 @@
+# ends: timeout | killed
+sum(range(10**12))

@@ -1,0 +1,6 @@
+# ends: killed
+import signal
+
+signal.setitimer(signal.ITIMER_PROF, 0)
+while True:
+    pass

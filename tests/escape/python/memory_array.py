@@ -1,0 +1,4 @@
+# ends: error MemoryError
+import array
+
+array.array("d", bytes(8)) * 10**9

@@ -1,0 +1,2 @@
+# ends: error MemoryError
+bytes(10**11)

@@ -1,0 +1,7 @@
+# ends: killed | timeout
+kept = []
+while True:
+    try:
+        kept.append(bytearray(100_000))
+    except BaseException:
+        pass

@@ -1,0 +1,4 @@
+# ends: error MemoryError | timeout | killed
+grown = {}
+while True:
+    grown[len(grown)] = str(len(grown)) * 10

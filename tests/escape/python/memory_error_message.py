@@ -1,0 +1,2 @@
+# ends: error | timeout
+raise ValueError("x" * 100_000_000)

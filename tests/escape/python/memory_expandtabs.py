@@ -1,0 +1,2 @@
+# ends: error MemoryError | error OverflowError
+("\t" * 1000).expandtabs(10**8)

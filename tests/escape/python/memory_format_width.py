@@ -1,0 +1,2 @@
+# ends: error MemoryError
+"{:>1000000000}".format(1)

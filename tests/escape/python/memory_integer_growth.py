@@ -1,0 +1,4 @@
+# ends: error MemoryError | timeout | killed
+number = 2
+while True:
+    number = number * number

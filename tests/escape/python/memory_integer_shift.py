@@ -1,0 +1,2 @@
+# ends: error MemoryError | error OverflowError
+1 << (10**11)

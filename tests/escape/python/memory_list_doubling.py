@@ -1,0 +1,4 @@
+# ends: error MemoryError
+kept = [0]
+while True:
+    kept = kept * 2

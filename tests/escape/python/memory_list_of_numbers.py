@@ -1,0 +1,2 @@
+# ends: error MemoryError | timeout | killed
+list(range(10**10))

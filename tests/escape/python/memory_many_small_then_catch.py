@@ -1,0 +1,7 @@
+# ends: killed | timeout | error MemoryError
+kept = []
+while True:
+    try:
+        kept.append(object())
+    except BaseException:
+        pass

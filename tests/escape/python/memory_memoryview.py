@@ -1,0 +1,2 @@
+# ends: error MemoryError
+kept = [memoryview(bytearray(1 << 20)).tolist() for _ in range(1000)]

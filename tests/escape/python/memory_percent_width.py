@@ -1,0 +1,2 @@
+# ends: error MemoryError
+"%01000000000d" % 1

@@ -1,0 +1,4 @@
+# ends: error MemoryError | timeout | killed
+import itertools
+
+list(itertools.product(range(1000), repeat=5))

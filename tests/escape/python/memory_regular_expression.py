@@ -1,0 +1,4 @@
+# ends: error
+import re
+
+re.compile("(?:" * 50 + "a{1,9999}" + "){1,9999}" * 50)

@@ -1,0 +1,4 @@
+# ends: error MemoryError | timeout | killed
+import re
+
+re.findall("(.)(.)(.)(.)(.)", "abcde" * 5_000_000)

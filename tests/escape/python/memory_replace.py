@@ -1,0 +1,2 @@
+# ends: error MemoryError
+("x" * 1_000_000).replace("x", "y" * 10_000)

@@ -1,0 +1,2 @@
+# ends: error MemoryError | timeout | killed
+set(range(10**9))

@@ -1,0 +1,4 @@
+# ends: error MemoryError | timeout | killed
+kept = []
+while True:
+    kept.append([len(kept)])

@@ -1,0 +1,2 @@
+# ends: error MemoryError
+"x" * 10**12

@@ -1,0 +1,2 @@
+# ends: error MemoryError
+"1".zfill(10**10)

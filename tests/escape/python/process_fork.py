@@ -1,0 +1,6 @@
+# ends: error
+import os
+
+if os.fork() == 0:
+    os._exit(0)
+"ESCAPED"

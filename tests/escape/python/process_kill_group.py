@@ -1,0 +1,6 @@
+# ends: error
+import os
+import signal
+
+os.killpg(0, signal.SIGKILL)
+"ESCAPED"

@@ -1,0 +1,6 @@
+# ends: error
+import os
+import signal
+
+os.kill(os.getppid(), signal.SIGKILL)
+"ESCAPED"

@@ -1,0 +1,5 @@
+# ends: error
+import multiprocessing
+
+multiprocessing.Process(target=print).start()
+"ESCAPED"

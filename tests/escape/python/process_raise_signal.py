@@ -1,0 +1,4 @@
+# ends: error | killed
+import signal
+
+signal.raise_signal(signal.SIGKILL)

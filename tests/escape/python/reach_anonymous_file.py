@@ -1,0 +1,5 @@
+# ends: error
+import os
+
+os.memfd_create("x")
+"ESCAPED"

@@ -1,0 +1,3 @@
+# ends: error
+open("/proc/self/cmdline", "rb").read()
+"ESCAPED"

@@ -1,0 +1,5 @@
+# ends: error
+import select
+
+select.epoll()
+"ESCAPED"

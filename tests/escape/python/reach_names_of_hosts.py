@@ -1,0 +1,4 @@
+# ends: error | ok
+import socket
+
+"ESCAPED" if socket.gethostbyname("localhost") else "held"

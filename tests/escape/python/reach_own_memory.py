@@ -1,0 +1,3 @@
+# ends: error
+open("/proc/self/mem", "r+b").read(0)
+"ESCAPED"

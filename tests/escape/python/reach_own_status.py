@@ -1,0 +1,3 @@
+# ends: error
+open("/proc/self/status").read()
+"ESCAPED"

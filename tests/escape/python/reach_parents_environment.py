@@ -1,0 +1,5 @@
+# ends: error
+import os
+
+open(f"/proc/{os.getppid()}/environ", "rb").read()
+"ESCAPED"

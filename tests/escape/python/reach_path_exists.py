@@ -1,0 +1,4 @@
+# ends: ok | error
+import pathlib
+
+"ESCAPED" if pathlib.Path("/etc/passwd").exists() else "held"

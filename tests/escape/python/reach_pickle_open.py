@@ -1,0 +1,5 @@
+# ends: error
+import pickle
+
+pickle.loads(b"cbuiltins\nopen\n(V/etc/passwd\ntR.").read()
+"ESCAPED"

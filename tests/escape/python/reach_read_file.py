@@ -1,0 +1,3 @@
+# ends: error PermissionError
+open("/etc/passwd").read()
+"ESCAPED"

@@ -1,0 +1,4 @@
+# ends: ok | error
+import os
+
+"ESCAPED" if os.system("true") == 0 else "held"

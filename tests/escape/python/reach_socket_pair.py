@@ -1,0 +1,5 @@
+# ends: error
+import socket
+
+socket.socketpair()
+"ESCAPED"

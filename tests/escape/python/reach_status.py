@@ -1,0 +1,5 @@
+# ends: error
+import os
+
+os.stat("/etc/passwd")
+"ESCAPED"

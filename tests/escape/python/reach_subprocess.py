@@ -1,0 +1,5 @@
+# ends: error
+import subprocess
+
+subprocess.run(["/bin/echo", "hi"], check=True)
+"ESCAPED"

@@ -1,0 +1,5 @@
+# ends: error
+import socket
+
+socket.socket(socket.AF_UNIX).bind("\0escape")
+"ESCAPED"

@@ -1,0 +1,5 @@
+# ends: error RecursionError
+left, right = [], []
+for _ in range(100_000):
+    left, right = [left], [right]
+left == right

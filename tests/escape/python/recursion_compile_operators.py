@@ -1,0 +1,2 @@
+# ends: error | killed
+eval("-" * 1_000_000 + "1")

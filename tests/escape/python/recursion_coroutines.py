@@ -1,0 +1,6 @@
+# ends: error RecursionError
+async def again():
+    return await again()
+
+
+await again()

@@ -1,0 +1,7 @@
+# ends: error RecursionError
+class Odd:
+    def __getattr__(self, name):
+        return getattr(self, name + "x")
+
+
+Odd().y

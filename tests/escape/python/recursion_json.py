@@ -1,0 +1,7 @@
+# ends: error
+import json
+
+nested = []
+for _ in range(200_000):
+    nested = [nested]
+json.dumps(nested)

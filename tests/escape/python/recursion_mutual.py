@@ -1,0 +1,10 @@
+# ends: error RecursionError
+def ping():
+    return pong()
+
+
+def pong():
+    return ping()
+
+
+ping()

@@ -1,0 +1,8 @@
+# ends: ok | error | killed
+import functools
+
+deep = int
+for _ in range(500_000):
+    deep = functools.partial(deep)
+    deep = functools.partial(lambda f: f(), deep)
+deep()

@@ -1,0 +1,7 @@
+# ends: error
+import pickle
+
+nested = []
+for _ in range(200_000):
+    nested = [nested]
+pickle.dumps(nested)

@@ -1,0 +1,6 @@
+# ends: error RecursionError
+def again(n):
+    return again(n + 1)
+
+
+again(0)

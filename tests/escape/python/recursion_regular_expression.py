@@ -1,0 +1,4 @@
+# ends: error
+import re
+
+re.compile("(" * 100_000 + ")" * 100_000)

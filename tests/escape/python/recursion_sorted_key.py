@@ -1,0 +1,6 @@
+# ends: error RecursionError
+def key(item):
+    return sorted([1, 2], key=key)
+
+
+sorted([1, 2], key=key)

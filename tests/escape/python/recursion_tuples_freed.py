@@ -1,0 +1,5 @@
+# ends: ok | error | killed
+deep = ()
+for _ in range(3_000_000):
+    deep = (deep,)
+del deep

@@ -1,0 +1,5 @@
+# ends: error
+import os
+
+os.chroot("/")
+"ESCAPED"

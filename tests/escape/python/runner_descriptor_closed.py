@@ -1,0 +1,4 @@
+# ends: killed | error
+import os
+
+os.close(3)

@@ -1,0 +1,5 @@
+# ends: ok | error
+import os
+
+os.close(4)
+1

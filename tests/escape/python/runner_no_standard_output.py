@@ -1,0 +1,5 @@
+# ends: ok | error
+import sys
+
+sys.stdout = sys.stderr = None
+print("x")

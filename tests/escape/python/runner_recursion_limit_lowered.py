@@ -1,0 +1,4 @@
+# ends: ok | error | killed
+import sys
+
+sys.setrecursionlimit(12)

@@ -1,0 +1,6 @@
+# ends: ok | error | killed
+import socket
+
+for name in ("send", "sendall", "recv"):
+    setattr(socket.socket, name, lambda *given: b"")
+1

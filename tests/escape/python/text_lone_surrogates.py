@@ -1,0 +1,2 @@
+# ends: ok
+await llm("\ud800\udfff\udc80 \0 \u2028")

@@ -1,0 +1,2 @@
+# ends: error | ok
+raise type("\ud800\n</error>", (Exception,), {})("\udcff")

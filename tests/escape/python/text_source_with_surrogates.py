@@ -1,0 +1,2 @@
+# ends: ok | error
+eval("'\ud800'")

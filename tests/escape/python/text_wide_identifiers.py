@@ -1,0 +1,2 @@
+# ends: ok | error | timeout
+exec("𝔁" * 10_000 + " = 1")

@@ -1,0 +1,2 @@
+# ends: error TypeError
+FINAL(b"x")

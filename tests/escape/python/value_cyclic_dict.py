@@ -1,0 +1,4 @@
+# ends: error
+cyclic = {}
+cyclic["me"] = cyclic
+FINAL(cyclic)

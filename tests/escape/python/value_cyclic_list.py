@@ -1,0 +1,4 @@
+# ends: error
+cyclic = []
+cyclic.append(cyclic)
+FINAL(cyclic)

@@ -1,0 +1,12 @@
+# ends: error
+import dataclasses
+
+
+@dataclasses.dataclass
+class Node:
+    next: object = None
+
+
+node = Node()
+node.next = node
+FINAL(node)

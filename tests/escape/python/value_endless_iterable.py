@@ -1,0 +1,4 @@
+# ends: error
+import itertools
+
+FINAL(itertools.count())

@@ -1,0 +1,2 @@
+# ends: error | timeout | killed
+FINAL(range(10**12))

@@ -1,0 +1,2 @@
+# ends: ok | error | killed
+FINAL(10**3000)

@@ -1,0 +1,2 @@
+# ends: ok | error
+FINAL("x" * 15_000_000)

@@ -1,0 +1,2 @@
+# ends: ok | error | timeout
+FINAL([[]] * 4_000_000)

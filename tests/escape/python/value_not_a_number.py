@@ -1,0 +1,2 @@
+# ends: ok | error
+FINAL([float("nan"), float("inf"), -float("inf")])

@@ -1,0 +1,2 @@
+# ends: error ValueError
+FINAL("x" * 20_000_000)

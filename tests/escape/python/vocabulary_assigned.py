@@ -1,0 +1,3 @@
+# ends: ok
+llm = gather = FINAL = budget = None
+1

@@ -1,0 +1,5 @@
+# ends: ok
+import builtins
+
+builtins.llm = builtins.gather = builtins.FINAL = None
+1

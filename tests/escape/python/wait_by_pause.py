@@ -1,0 +1,4 @@
+# ends: killed | error
+import signal
+
+signal.sigwait(range(1, 32))

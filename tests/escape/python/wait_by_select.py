@@ -1,0 +1,4 @@
+# ends: killed | error
+import select
+
+select.select([], [], [])

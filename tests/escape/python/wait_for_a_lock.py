@@ -1,0 +1,6 @@
+# ends: killed | error
+import threading
+
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()

@@ -1,0 +1,4 @@
+# ends: killed | error
+import queue
+
+queue.Queue().get()

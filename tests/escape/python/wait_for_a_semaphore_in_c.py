@@ -1,0 +1,4 @@
+# ends: killed | error
+import threading
+
+threading.Event().wait()

@@ -1,0 +1,4 @@
+# ends: error Deadlock
+import asyncio
+
+await asyncio.Event().wait()

@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 COMPILE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-emit-index-url \
 	--no-emit-find-links --upgrade
 
-.PHONY: help setup demo test check lint types proof fuzz bench docs lock clean
+.PHONY: help setup demo test check lint types proof soak fuzz bench docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,8 +23,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-demo: $(READY) ## Show the main job without a key (not built yet: says so)
-	@echo "The demo is not built yet. The README shows a first use with a local test server, without a key."
+demo: $(READY) ## A real run without a key, on a small model in this process
+	@$(RUN) demo/classify.py
 
 test: $(READY) ## Run the whole offline suite
 	@$(RUN) -m pytest -n auto
@@ -42,6 +42,9 @@ check: lint types test ## What CI runs
 proof: $(READY) ## All that takes long: many kills, soaks, whole hostile suites
 	@$(RUN) -m pytest -m "proof or sampled" -rP
 
+soak: $(READY) ## A quarter of an hour of faults, kills, cancels and resumes
+	@$(RUN) -m tests.soak 900
+
 fuzz: $(READY) ## Ten minutes of frames that no interpreter should send, guided by coverage
 	@$(RUN) -c 'import atheris' 2>/dev/null || $(INSTALL) --require-hashes -r requirements-fuzz.lock
 	@$(RUN) -m tests.fuzz 600
@@ -53,7 +56,7 @@ docs: $(READY) ## Check that every fence in the docs runs
 	@$(RUN) -m pytest tests/docs
 
 lock: ## Renew the lock files (needs uv)
-	@$(COMPILE) pyproject.toml --group dev --extra javascript --extra monty -o requirements.lock
+	@$(COMPILE) pyproject.toml --group dev --all-extras -o requirements.lock
 	@$(COMPILE) --group fuzz -o requirements-fuzz.lock
 
 clean: ## Remove what setup and tests made

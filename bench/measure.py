@@ -22,9 +22,10 @@ class Took(NamedTuple):
 
 
 @contextmanager
-def model_server(latency: str = "0") -> Generator[str]:
-    """Run the fault server in a process of its own and yield its base address."""
+def model_server(latency: str = "0", log: Path | None = None) -> Generator[str]:
+    """Run the fault server in a process of its own and yield its base address; `log` gets a line for each request."""
     command = [sys.executable, "-m", "sonde.testing.server", "--script", str(REPLIES), "--latency", latency]
+    command += [] if log is None else ["--log", str(log)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -33,17 +34,17 @@ def model_server(latency: str = "0") -> Generator[str]:
             server.terminate()
 
 
-def run(*command: str, environment: dict[str, str] | None = None) -> Took:
-    """Run a command to its end and return what it took. Raises `RuntimeError` if it fails."""
+def run(*command: str, environment: dict[str, str] | None = None, status: int = 0) -> Took:
+    """Run a command to its end and return what it took. Raises `RuntimeError` if it ends with another status."""
     with tempfile.TemporaryFile() as output:
         began = time.perf_counter()
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
         )
-        _, status, usage = os.wait4(process.pid, 0)
+        _, ended, usage = os.wait4(process.pid, 0)
         took = Took(time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
+        process.returncode = os.waitstatus_to_exitcode(ended)
+        if process.returncode != status:
             output.seek(0)
             raise RuntimeError(f"{command} failed: {output.read().decode()[-2000:]}")
     return took

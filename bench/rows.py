@@ -1,6 +1,7 @@
 """The rows: what is measured, against what, and the target."""
 
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,47 @@ def thousand_at_once() -> Iterator[Row]:
         bare = median(lambda: python(SCRIPTS / "bare_client.py", url, number, number), 3).wall - bare_empty
     more = ours - bare
     yield {"s": round(ours, 2), "bare_s": round(bare, 2), "more_s": round(more, 2), "target": 0.4, "met": more <= 0.4}
+
+
+def thousand_adaptive() -> Iterator[Row]:
+    """The same with nothing said of how many may be on the wire at once."""
+    number = 1000
+    with model_server("1.0") as url, tempfile.TemporaryDirectory() as runs:
+        empty = median(lambda: python(SCRIPTS / "fan_out.py", url, 0, 0, runs), 3).wall
+        took = median(lambda: python(SCRIPTS / "fan_out.py", url, number, 0, runs), 3).wall - empty
+        bare = median(lambda: python(SCRIPTS / "bare_client.py", url, number, number), 3).wall
+    yield {"s": round(took, 2), "bare_s": round(bare, 2), "target": 6.0, "met": took <= 6.0}
+
+
+def stream() -> Iterator[Row]:
+    """A million calls in one `async for`: what each costs, and the memory, beside a thousand and ten thousand."""
+    figures: dict[int, dict[str, float]] = {}
+    for number in (1_000, 10_000, 1_000_000):
+        with tempfile.TemporaryDirectory(dir=".") as runs:
+            figures[number] = json.loads(_printed("stream.py", str(number), runs))
+    cost = figures[1_000_000]["us"] / figures[1_000]["us"]
+    memory = figures[1_000_000]["peak_mb"] / figures[10_000]["peak_mb"]
+    told = {f"{number:,}": {key: round(figure) for key, figure in each.items()} for number, each in figures.items()}
+    ratios = {"cost_ratio": round(cost, 2), "memory_ratio": round(memory, 2)}
+    yield {**told, **ratios, "target": 1.3, "met": cost <= 1.3 and memory <= 1.3}
+
+
+def resume() -> Iterator[Row]:
+    """Taking up a run whose 5,000 calls are all in its record: how long it takes, and what it asks again."""
+    number = 5000
+    with tempfile.TemporaryDirectory() as runs, model_server(log=Path(runs, "log.jsonl")) as url:
+
+        def once(n: int) -> float:
+            ask = (f"fan out {number} and wait", "--model", f"openai:bench@{url}", "--run-id", str(n))
+            run(SONDE, "ask", *ask, "--runs-dir", runs, "--max-turns", "1", "--quiet", status=4)
+            asked[0] += number + 1
+            return run(SONDE, "resume", str(n), "--runs-dir", runs, "--max-turns", "2", "--quiet").wall
+
+        asked = [0]
+        took = statistics.median(once(n) for n in range(5))
+        asked[0] += 5  # each resumed root's own second turn
+        again = len(Path(runs, "log.jsonl").read_bytes().splitlines()) - asked[0]
+    yield {"s": round(took, 2), "asked_again": again, "target": 1.5, "met": took <= 1.5 and again == 0}
 
 
 def journal() -> Iterator[Row]:
@@ -111,6 +153,9 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "journal": journal,
     "llm_cpu": llm_cpu,
     "thousand_at_once": thousand_at_once,
+    "thousand_adaptive": thousand_adaptive,
+    "resume": resume,
+    "stream": stream,
     "interpreters": interpreters,
     "document": document,
 }

@@ -22,6 +22,14 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended, even if nobody has asked how yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def kill_tree(pid: int) -> None:
     """Kill a process and all below it, as `kill -9` does."""
     for each in [pid, *descendants(pid)]:

@@ -1,4 +1,7 @@
-"""A whole run whose root dispatches N `llm` calls from one cell, C at once. Arguments: URL N C RUNS_DIR."""
+"""A whole run whose root dispatches N `llm` calls from one cell, C at once, or as many as the server bears if C is 0.
+
+Arguments: URL N C RUNS_DIR.
+"""
 
 import sys
 
@@ -6,7 +9,8 @@ import sonde
 
 if __name__ == "__main__":
     url, number, at_once, runs = sys.argv[1:]
+    at_most = int(at_once) or None
     result = sonde.ask(
-        f"fan out {number}", model=f"openai:bench@{url}", concurrency=int(at_once), runs_dir=runs, call_timeout=60
+        f"fan out {number}", model=f"openai:bench@{url}", concurrency=at_most, runs_dir=runs, call_timeout=60
     )
     assert result.answer == int(number), result

@@ -38,6 +38,7 @@ class AskOptions(TypedDict, total=False):
     inputs: Sequence[str | Path]
     model: str | Model
     sub_model: str | Model
+    also_models: Sequence[str | Model]
     key_env: str
     schema: dict[str, Any] | type[PydanticModel]
     strict: bool
@@ -48,11 +49,18 @@ class AskOptions(TypedDict, total=False):
     run_id: str
     max_turns: int
     max_calls: int
+    max_tokens: int
+    max_input_tokens: int
+    max_output_tokens: int
+    max_usd: float
+    reply_tokens: int
+    price: tuple[float, float]
+    record: str | Path
     timeout: float
     call_timeout: float
     cell_cpu: float
     cell_memory: int
-    concurrency: int
+    concurrency: int | None
     retries: int
     retry_base: float
 
@@ -73,6 +81,7 @@ async def aask(question: str, **options: Unpack[AskOptions]) -> Result:
         root=_model_name(options.get("model"), given),
         sub=_model_name(options["sub_model"], given) if "sub_model" in options else None,
         key_env=options.get("key_env"),
+        also=tuple(_model_name(each, given) for each in options.get("also_models", ())),
     )
     schema = options.get("schema")
     spec = RunSpec(
@@ -81,12 +90,14 @@ async def aask(question: str, **options: Unpack[AskOptions]) -> Result:
         inputs=tuple(str(each) for each in options.get("inputs", ())),
         limits=Limits.from_options(options),
         schema=schema.model_json_schema() if isinstance(schema, type) else schema,
+        price=options.get("price"),
         strict=options.get("strict", False),
         interpreter=options.get("interpreter"),
         unconfined=options.get("interpreter_unconfined", False),
         guest_packages=tuple(options.get("guest_packages", ())),
     )
-    around = Surroundings(Path(options.get("runs_dir", DEFAULT)), options.get("run_id"), given)
+    record = Path(options["record"]) if "record" in options else None
+    around = Surroundings(Path(options.get("runs_dir", DEFAULT)), options.get("run_id"), given, record=record)
     result = await start(spec, around)
     if isinstance(schema, type) and result.status == "completed":
         return msgspec.structs.replace(result, answer=schema.model_validate(result.answer))

@@ -10,6 +10,8 @@
     │  ├─ InterpreterError the interpreter did not start, or broke
     │  └─ JournalError     the run's record cannot be written or read
     ├─ LimitReached        whoever set the limit: it was kept
+    │  └─ OutOfService     whoever pays: a model's server refuses until something is mended
+    ├─ RunCancelled        whoever started the run: somebody asked it to stop
     ├─ ModelError          the engine: one model request failed; it may try again
     ├─ TaskError           the code in a cell: what it called failed
     └─ InternalError       us: a promise inside Sonde was broken
@@ -27,7 +29,9 @@ ModelFault = Literal[
     "tools",
     "refused",
     "rate",
+    "overload",
     "server",
+    "unreachable",
     "connection",
     "timeout",
     "response",
@@ -43,7 +47,9 @@ TaskFault = Literal[
     "tool_error",
 ]
 
-_RETRYABLE: frozenset[str] = frozenset({"rate", "server", "connection", "timeout", "response"})
+_RETRYABLE: frozenset[str] = frozenset(
+    {"rate", "overload", "server", "unreachable", "connection", "timeout", "response"}
+)
 
 
 class SondeError(Exception):
@@ -116,6 +122,16 @@ class LimitReached(SondeError):
     def __init__(self, limit: str, what: str, remedy: str = "") -> None:
         super().__init__(what, remedy)
         self.limit = limit
+
+
+class RunCancelled(SondeError):
+    """Somebody asked the run to stop."""
+
+    code = "cancelled"
+
+
+class OutOfService(LimitReached):
+    """A model's server refuses until somebody mends what it names: the key, the quota. `limit` is that fault."""
 
 
 class ModelError(SondeError):

@@ -36,14 +36,15 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Tokens and requests of one call. `estimated` marks figures that no server reported."""
+    """Tokens and requests of one call, as servers reported them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     reasoning_tokens: int = 0
     requests: int = 0
-    estimated: bool = False
+    unreported_tokens: int = 0
+    """What requests may have used at the most whose usage no server reported; in no other figure."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -52,7 +53,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.cached_tokens + other.cached_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
             self.requests + other.requests,
-            self.estimated or other.estimated,
+            self.unreported_tokens + other.unreported_tokens,
         )
 
 
@@ -74,6 +75,8 @@ class RunResumed(Event, frozen=True, tag="run_resumed"):
     run_id: str
     version: str
     unfinished: int = 0
+    limits: str = ""
+    """The limits from now on as JSON, if they were changed."""
 
 
 class InputAttached(Event, frozen=True, tag="input_attached"):
@@ -156,6 +159,11 @@ class CallFinished(Event, frozen=True, tag="call_finished"):
     usage: Usage = Usage()
     model: str = ""
     cost_usd: float | None = None
+    """What it did cost; None if no price is known."""
+    unreported_usd: float = 0.0
+    """What requests may have cost at the most whose usage no server reported."""
+    cached: bool = False
+    """It was answered from the cache of all runs."""
     cut: bool = False
     """The reply was cut at its length limit."""
     fault: Fault | None = None

@@ -11,7 +11,7 @@ from sonde.errors import UsageError
 
 Schema = dict[str, Any]
 
-_MAY_BE_ZERO = {"retries", "retry_base_s"}
+_MAY_BE_ZERO = {"retries", "retry_base_s", "max_usd"}
 _SMALLEST = 0.001
 
 
@@ -27,6 +27,16 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """Model turns of one agent."""
     max_calls: int = 20_000
     """Dispatches of the whole run; turns of the root and retries are not counted."""
+    max_tokens: int | None = None
+    """Tokens of the whole run, in and out."""
+    max_input_tokens: int | None = None
+    """Tokens of all prompts."""
+    max_output_tokens: int | None = None
+    """Tokens of all replies."""
+    max_usd: float | None = None
+    """Dollars of the whole run."""
+    reply_tokens: int | None = None
+    """Tokens of one reply; if it is not set, models decide, unless tokens or dollars are limited."""
     timeout_s: float | None = None
     """Wall time of the whole run."""
     call_timeout_s: float = 300.0
@@ -35,8 +45,8 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """Processor time of one cell; waiting is not counted."""
     cell_memory_mb: int = 512
     """Memory that cells of one interpreter may use."""
-    concurrency: int = 64
-    """Model requests on the wire at once."""
+    concurrency: int | None = None
+    """Model requests on the wire at once, to one endpoint; if it is not set, as many as it bears."""
     retries: int = 3
     """How often a failed model request is sent again."""
     retry_base_s: float = 1.0
@@ -57,6 +67,16 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
         return cls(**{field: options[name] for name, field in named.items() if options.get(name) is not None})
 
     @classmethod
+    def option_names(cls) -> list[str]:
+        """Return the names of the options that set limits."""
+        return [_named(field) for field in cls.__struct_fields__]
+
+    def changed(self, options: Mapping[str, Any]) -> "Limits":
+        """Return these limits with those changed that options name. Raises `UsageError`."""
+        own = {_named(field): getattr(self, field) for field in self.__struct_fields__}
+        return Limits.from_options(own | {name: value for name, value in options.items() if value is not None})
+
+    @classmethod
     def field_of(cls, name: str) -> str:
         """Return the field that an option's name stands for."""
         return next(field for field in cls.__struct_fields__ if _named(field) == name)
@@ -68,7 +88,18 @@ class ModelChoice(msgspec.Struct, frozen=True, omit_defaults=True):
     root: str
     sub: str | None = None
     key_env: str | None = None
-    """The environment variable that holds the key, if not the provider's usual one."""
+    """The environment variable that holds the key of the root's provider, if not its usual one."""
+    also: tuple[str, ...] = ()
+    """Other models that code may name in a call."""
+
+    @property
+    def all(self) -> frozenset[str]:
+        """All that somebody has named, and so all that data may be sent to."""
+        return frozenset({self.root, self.sub or self.root, *self.also})
+
+    def key_env_of(self, name: str) -> str | None:
+        """Return the variable that was named for a model's key; one provider's key is not sent to another."""
+        return self.key_env if name.partition(":")[0] == self.root.partition(":")[0] else None
 
 
 class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -85,6 +116,8 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Let cells run with all that the user may do."""
     guest_packages: tuple[str, ...] = ()
     """Packages of this Python that cells may import."""
+    price: tuple[float, float] | None = None
+    """Dollars for a million tokens in and out, of models whose price is not known."""
     strict: bool = False
     """Refuse inputs that are not valid UTF-8."""
 

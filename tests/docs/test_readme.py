@@ -1,4 +1,4 @@
-"""Every fence of the README runs, and says what the README says."""
+"""Every fence of the README and of the docs runs, and does what the text says."""
 
 import os
 import re
@@ -12,8 +12,12 @@ from tests.cli import Cli
 from tests.conftest import OpenServer
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-FENCES = re.findall(r"```(\w*)\n(.*?)```", README, re.DOTALL)
+PAGES = ("README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))))
+FENCES = [
+    fence
+    for page in PAGES
+    for fence in re.findall(r"```(\w*)\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+]
 
 
 def shell(holding: str) -> str:
@@ -27,13 +31,13 @@ def on_path(folder: Path) -> dict[str, str]:
 
 
 def test_every_fence_is_known_to_a_test() -> None:
-    assert [kind for kind, _ in FENCES] == ["", "sh", "sh", "sh", "python"]
+    assert [kind for kind, _ in FENCES] == ["", "sh", "sh", "python", "sh", "sh"]
 
 
 def test_the_two_commands_are_in_the_makefile() -> None:
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    commands = re.findall(r"^make (\w+)", shell("make setup"), re.MULTILINE)
-    assert commands == ["setup", "test"]
+    commands = re.findall(r"^make (\w+)", shell("make demo"), re.MULTILINE)
+    assert commands == ["demo", "test"]
     assert set(commands) <= set(targets)
 
 
@@ -77,6 +81,6 @@ def test_the_python_example(cli: Cli, serve: OpenServer) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for path in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
-        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / path).read_text(encoding="utf-8")):
-            assert (ROOT / target).exists(), (path, target)
+    for page in (*PAGES, "CONTRIBUTING.md", "ARCHITECTURE.md"):
+        for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+            assert ((ROOT / page).parent / target).exists(), (page, target)

@@ -204,8 +204,8 @@ def test_key_in_the_address(cli: Cli) -> None:
 def test_wrong_key(cli: Cli, serve: OpenServer) -> None:
     cli.environment["OPENAI_API_KEY"] = "sk-wrong-canary"
     outcome = cli.ask(serve(reply, settings=Settings(key="right")).url, "What?")
-    refused(outcome, "401", "key", "--key-env", code=5)
-    assert outcome.json["status"] == "failed"
+    refused(outcome, "401", "key", "--key-env", code=4)
+    assert outcome.json["status"] == "limit"
     run = Path(outcome.json["run_dir"])
     assert not any(b"sk-wrong-canary" in path.read_bytes() for path in run.iterdir() if path.is_file())
 

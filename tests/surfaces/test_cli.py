@@ -78,9 +78,22 @@ def test_sub_model_goes_to_its_own_server(cli: Cli, serve: OpenServer) -> None:
     root, sub, named = serve(five), serve(lambda _: "yes"), serve(lambda _: "named")
     cell = f"FINAL([await llm('a'), await llm('b', model='openai:third@{named.url}')])"
     root = serve(lambda _: run_code(cell))
-    outcome = cli.ask(root.url, "Which?", "--sub-model", f"openai:second@{sub.url}")
+    third = ("--also-model", f"openai:third@{named.url}")
+    outcome = cli.ask(root.url, "Which?", "--sub-model", f"openai:second@{sub.url}", *third)
     assert outcome.json["answer"] == ["yes", "named"]
     assert [entry.model for server in (root, sub, named) for entry in server.log] == ["test", "second", "third"]
+
+
+def test_code_asks_no_model_that_the_user_did_not_name(cli: Cli, serve: OpenServer) -> None:
+    """It could send a key, and whatever it has read, wherever it likes."""
+    elsewhere = serve(lambda _: "thanks")
+    ask = f"await llm('a secret', model='openai:x@{elsewhere.url}')"
+    cell = f"try:\n    {ask}\nexcept TaskError as error:\n    FINAL(str(error))"
+    cli.environment["OPENAI_API_KEY"] = "sk-secret"
+    outcome = cli.ask(serve(lambda _: run_code(cell)).url, "Which?")
+    assert "code may not ask" in outcome.json["answer"]
+    assert "--also-model" in outcome.json["answer"]
+    assert not elsewhere.log
 
 
 def test_an_answer_in_a_schema(cli: Cli, serve: OpenServer) -> None:

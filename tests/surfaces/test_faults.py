@@ -19,7 +19,7 @@ def reply(request: ChatRequest) -> Said | str:
 
 
 def impatient(cli: Cli) -> None:
-    cli.environment |= {"SONDE_RETRY_BASE": "0.01", "SONDE_CALL_TIMEOUT": "1"}
+    cli.environment |= {"SONDE_RETRY_BASE": "0.01", "SONDE_CALL_TIMEOUT": "1", "SONDE_CONCURRENCY": "64"}
 
 
 def test_a_quarter_of_requests_failing_in_mixed_ways(cli: Cli, serve: OpenServer) -> None:
@@ -44,7 +44,8 @@ def test_a_quarter_of_requests_failing_in_mixed_ways(cli: Cli, serve: OpenServer
 
 def test_a_run_goes_on_when_its_own_turns_fail_at_first(cli: Cli, serve: OpenServer) -> None:
     impatient(cli)
-    server = serve(reply, faults=Faults(0.5, ("429", "500", "503", "disconnect", "garbage"), seed=1))
+    faults = Faults(0.5, ("429", "500", "503", "disconnect", "garbage"), seed=1)
+    server = serve(reply, faults=faults, settings=Settings(retry_after=0.01))
     server_settings = ("--retries", "20")
     outcome = cli.ask(server.url, "Double them.", *server_settings)
     assert outcome.code == 0, outcome.stderr

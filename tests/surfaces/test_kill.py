@@ -1,22 +1,16 @@
 """Nothing that was paid for is paid for again, whenever the whole process tree is killed."""
 
-import json
 import random
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from sonde.engine.history import TURN
-from sonde.events import CallFinished, CallStarted
-from sonde.journal.reader import Reader
-from sonde.journal.schema import FILE_NAME
-from sonde.testing.server import ChatRequest, FaultServer, Latency, Said, Settings, digest_of, run_code
+from sonde.testing.server import ChatRequest, FaultServer, Latency, Said, Settings, run_code
 from tests.cli import Cli
 from tests.conftest import OpenServer
 from tests.processes import kill_tree
+from tests.records import journaled
 
 CALLS = 300
 FAN_OUT = f"squares = await gather(*[llm(f'Square {{n}}') for n in range({CALLS})])"
@@ -48,22 +42,6 @@ class KillAt:
         return reply(request)
 
 
-def journaled(run: Path) -> Iterator[str]:
-    """Yield the digests of the prompts whose answers are in the record."""
-    with Reader(run / FILE_NAME) as reader:
-        started: dict[int, CallStarted] = {}
-        for record in reader.records():
-            match record.fact:
-                case CallStarted() as fact:
-                    started[fact.call] = fact
-                case CallFinished(call=call, status="ok") if started[call].function in {"llm", TURN}:
-                    request = reader.text(started[call].request)
-                    is_turn = started[call].function == TURN
-                    yield digest_of(json.loads(request)[-1]["text"] if is_turn else request)
-                case _:
-                    pass
-
-
 def kill_and_resume(cli: Cli, server: FaultServer, script: KillAt) -> tuple[int, int]:
     """Kill a run at a moment and resume it. Return how many requests were sent again that had been on the wire, and
     how many whose answers had not reached the disk."""
@@ -73,8 +51,8 @@ def kill_and_resume(cli: Cli, server: FaultServer, script: KillAt) -> tuple[int,
         "--concurrency", "8", "--run-id", "victim", "--quiet",
     )  # fmt: skip
     script.pid = first.pid
-    first.communicate()
-    assert script.killed.is_set()
+    said = first.communicate()
+    assert script.killed.is_set(), said
     before = len(server.log)
     run = cli.folder / ".sonde/runs/victim"
     paid = set(journaled(run))

@@ -3,17 +3,21 @@
 import asyncio
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sonde.errors import ModelChoiceError, ModelError
 from sonde.events import Usage
-from sonde.models.chat_completions import ChatCompletions, qualifies_as_strict
+from sonde.models.chat_completions import ChatCompletions
 from sonde.models.choose import read_choice
+from sonde.models.faults import excerpt, fault_of, hidden
 from sonde.models.protocol import Message, Reply, Request, Tool
 from sonde.models.retry import wait_s
+from sonde.models.strict import Taken, qualifies_as_strict
 from sonde.testing.server import ChatRequest, Faults, FaultServer, Latency, Said, Settings, call_tool
 from tests.conftest import OpenServer
+from tests.loopback import Answer, serving
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +100,7 @@ def test_tools_and_schemas_are_sent_and_calls_come_back(serve: OpenServer) -> No
 FAULTS: list[tuple[Settings, Faults, str, bool]] = [
     (Settings(), Faults(1, ("429",)), "rate", True),
     (Settings(), Faults(1, ("500",)), "server", True),
+    (Settings(), Faults(1, ("503",)), "overload", True),
     (Settings(), Faults(1, ("disconnect",)), "connection", True),
     (Settings(), Faults(1, ("cut",)), "connection", True),
     (Settings(), Faults(1, ("garbage",)), "response", True),
@@ -181,3 +186,159 @@ def test_which_schemas_are_strict() -> None:
     assert qualifies_as_strict({"type": "array", "items": closed})
     assert not qualifies_as_strict(closed | {"required": []})
     assert not qualifies_as_strict({"type": "array", "items": {"type": "object"}})
+
+
+CLOSED: dict[str, Any] = {"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": False}
+TYPED = Request((Message("user", "x"),), schema=CLOSED, max_tokens=5)
+
+
+def test_a_schema_is_left_out_where_it_is_not_taken_and_not_sent_again(serve: OpenServer) -> None:
+    server = serve(lambda _: "hi", settings=Settings(without_schemas=True))
+    first, second = ask(server, TYPED, TYPED)
+    assert isinstance(first, Reply)
+    assert isinstance(second, Reply)
+    assert (first.usage.requests, second.usage.requests) == (2, 1)
+    assert [entry.status for entry in server.log] == [400, 200, 200]
+
+
+def test_only_the_schema_that_is_refused_is_left_out() -> None:
+    taken = Taken()
+    taken.learn(CLOSED, "Invalid schema for response_format 'answer': no such type")
+    assert not taken(CLOSED)
+    assert taken({"type": "array"})
+    taken.learn(CLOSED, "The prompt is not polite")
+    assert taken({"type": "array"})
+    taken.learn(CLOSED, "This model does not support response format `json_schema`")
+    assert not taken({"type": "array"})
+
+
+def test_another_name_for_the_limit_of_a_reply(serve: OpenServer) -> None:
+    seen: list[ChatRequest] = []
+
+    def script(request: ChatRequest) -> str:
+        seen.append(request)
+        return "hi"
+
+    server = serve(script, settings=Settings(completion_tokens=True, without_schemas=True))
+    replies = ask(server, TYPED, TYPED)
+    assert [reply.usage.requests for reply in replies if isinstance(reply, Reply)] == [3, 1]
+    assert [(each.max_tokens, each.max_completion_tokens, each.response_format) for each in seen] == [
+        (None, 5, None)
+    ] * 2
+
+
+def test_a_refusal_for_another_reason_is_not_tried_again(serve: OpenServer) -> None:
+    server = serve(lambda _: "hi", settings=Settings(window=0))
+    [error] = ask(server, TYPED)
+    assert isinstance(error, ModelError)
+    assert (error.fault, len(server.log)) == ("prompt", 1)
+
+
+@pytest.mark.parametrize(
+    ("figures", "usage"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 3}, Usage(9, 4, 3, 0, 1)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cache_read_input_tokens": 3}, Usage(9, 4, 3, 0, 1)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 3}, Usage(9, 4, 3, 0, 1)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": None}, Usage(9, 4, 0, 0, 1)),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 6, "total_tokens": 15,
+             "completion_tokens_details": {"reasoning_tokens": 5}},
+            Usage(9, 6, 0, 5, 1),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 6, "total_tokens": 20,
+             "completion_tokens_details": {"reasoning_tokens": 5}},
+            Usage(9, 11, 0, 5, 1),
+        ),
+        ({}, Usage(requests=1)),
+    ],
+)  # fmt: skip
+def test_usage_as_providers_vary_it(serve: OpenServer, figures: dict[str, Any], usage: Usage) -> None:
+    [reply] = ask(serve(lambda _: Said("hi", figures=figures)))
+    assert isinstance(reply, Reply)
+    assert reply.usage == usage
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "fault"),
+    [
+        (429, "insufficient_quota You exceeded your current quota", "quota"),
+        (402, "Insufficient credits", "quota"),
+        (400, "billing_hard_limit_reached", "quota"),
+        (429, "Rate limit reached", "rate"),
+        (429, "engine_overloaded_error", "overload"),
+        (529, "", "overload"),
+        (503, "", "overload"),
+        (500, "The engine is currently overloaded", "overload"),
+        (502, "bad gateway", "server"),
+        (400, "the request exceeds the available context size", "prompt"),
+        (413, "", "prompt"),
+        (404, "No endpoints found that support tool use", "tools"),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice', "tools"),
+        (404, "The model does not exist", "model"),
+        (403, "", "key"),
+        (422, "", "refused"),
+    ],
+)
+def test_what_a_refusal_means(status: int, told: str, fault: str) -> None:
+    assert fault_of(status, told) == fault
+    assert ModelError(fault_of(status, told), "").retryable == (fault in {"rate", "overload", "server"})
+
+
+def test_a_quota_that_is_used_up(serve: OpenServer) -> None:
+    server = serve(lambda _: "hi", settings=Settings(quota=1))
+    fine, error = ask(server, *[Request((Message("user", "x"),))] * 2)
+    assert isinstance(fine, Reply)
+    assert isinstance(error, ModelError)
+    assert error.fault == "quota"
+    assert "resume" in error.remedy
+
+
+def test_a_fault_that_comes_with_a_good_status() -> None:
+    async def main() -> None:
+        answer = Answer({"error": {"code": 429, "message": "slow down"}})
+        async with serving(lambda _: answer) as server:
+            model = ChatCompletions(name="openai:m", model="m", base_url=server.url, key="")
+            with pytest.raises(ModelError) as caught:
+                await model.complete(Request((Message("user", "x"),)), 5)
+            assert (caught.value.fault, "slow down" in caught.value.what) == ("rate", True)
+            await model.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("settings", "faults"),
+    [
+        (Settings(key="other", echo_key=True), Faults()),
+        (Settings(echo_key=True), Faults(1, ("429",))),
+        (Settings(echo_key=True), Faults(1, ("garbage",))),
+    ],
+)
+def test_no_error_repeats_the_key(serve: OpenServer, settings: Settings, faults: Faults) -> None:
+    [error] = ask(serve(lambda _: "hi", settings=settings, faults=faults), key="sk-canary-key")
+    assert isinstance(error, ModelError)
+    assert "[key]" in error.what, "the server did repeat it"
+    assert "canary" not in f"{error} {error.args} {error.__cause__!r}"
+
+
+def test_a_key_is_hidden_before_what_surrounds_it_is_cut() -> None:
+    assert excerpt("x" * 295 + "sk-canary-key", "sk-canary-key") == "x" * 295 + "[key]"
+    assert excerpt(b"a \n b\xff", "") == "a b\ufffd"
+    assert hidden("a test, just a test", "test") == "a test, just a test", "too short to be a secret"
+
+
+def test_what_cannot_be_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for content in ("sk\nX-Header: y", "clé"):
+        monkeypatch.setenv("MINE", content)
+        with pytest.raises(ModelChoiceError, match="MINE holds is not a key") as caught:
+            read_choice("openai:x", "MINE")
+        assert content not in str(caught.value)
+
+
+def test_an_address_that_holds_a_secret_is_refused_without_repeating_it() -> None:
+    for address in ("http://user:canary@h/v1", "https://h/v1?key=canary", "https://h/v1#canary"):
+        with pytest.raises(ModelChoiceError) as caught:
+            read_choice(f"acme:x@{address}")
+        assert "canary" not in str(caught.value)

@@ -13,9 +13,11 @@ from sonde.version import __version__
 _VERBS = {
     "ask": "Answer a question over inputs of any size.",
     "resume": "Go on with a run that was cut short; nothing finished is paid again.",
+    "cancel": "Stop a run that another process drives.",
     "runs": "List the runs.",
     "show": "Show what a run did and what it took.",
-    "doctor": "Tell what works on this machine, and why not.",
+    "models": "List models and keys, fetch weights, try a model.",
+    "doctor": "Tell what works on this machine, and why not; check and repair a run's record.",
 }
 
 

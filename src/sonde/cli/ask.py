@@ -10,6 +10,7 @@ from sonde.cli import options
 from sonde.cli.drive import drive
 from sonde.engine.run import Surroundings, start
 from sonde.errors import UsageError
+from sonde.models.prices import read_price
 from sonde.spec import Limits, ModelChoice, RunSpec
 
 
@@ -18,11 +19,14 @@ from sonde.spec import Limits, ModelChoice, RunSpec
 @click.argument("inputs", nargs=-1, metavar="[INPUT]...")
 @options.option("--model", help="The root's model, as PROVIDER:NAME or PROVIDER:NAME@URL.")
 @options.option("--sub-model", help="The model that `llm` asks; the root's if not given.")
-@options.option("--key-env", help="The environment variable with the key, if not the provider's usual one.")
+@options.option("--also-model", multiple=True, help="Another model that code may name: `llm(..., model=NAME)`.")
+@options.option("--key-env", help="The environment variable with the key, if not the usual one of --model's provider.")
 @options.option("--schema", type=click.Path(path_type=Path), help="A file with the answer's JSON schema.")
 @options.option("--strict", is_flag=True, help="Refuse inputs that are not valid UTF-8.")
 @options.interpreter
 @options.limits
+@options.option("--price", help="Dollars for a million tokens, as IN,OUT, of models whose price is not known.")
+@options.record
 @options.runs_dir
 @options.option("--run-id", help="A name for the run, instead of one made of the time.")
 @options.output
@@ -52,16 +56,17 @@ def ask(
         raise UsageError("the question is empty", "Say what you want to know.")
     spec = RunSpec(
         question=question,
-        models=ModelChoice(given["model"], given["sub_model"], given["key_env"]),
+        models=ModelChoice(given["model"], given["sub_model"], given["key_env"], given["also_model"]),
         inputs=inputs,
         limits=Limits.from_options(given),
         schema=_schema(given["schema"]),
+        price=None if given["price"] is None else read_price(given["price"]),
         strict=given["strict"],
         interpreter=given["interpreter"],
         unconfined=given["interpreter_unconfined"],
         guest_packages=tuple(name.strip() for name in given["guest_packages"].split(",") if name.strip()),
     )
-    around = Surroundings(given["runs_dir"], given["run_id"])
+    around = Surroundings(given["runs_dir"], given["run_id"], record=given["record"])
     ctx.exit(drive(lambda place: start(spec, place), around, as_json=given["as_json"], quiet=given["quiet"]))
 
 

@@ -40,6 +40,12 @@ runs_dir = option(
     help="Where runs are kept.",
 )
 
+record = option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write every model request and its answer to this file; `replay:FILE` plays it again.",
+)
+
 output: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option(
         "--json",
@@ -70,11 +76,16 @@ interpreter: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 limits: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     _limit("--max-turns", int, "Turns of the root model."),
     _limit("--max-calls", int, "Calls that code may dispatch in the whole run."),
+    _limit("--max-tokens", int, "Tokens of the whole run, in and out."),
+    _limit("--max-input-tokens", int, "Tokens of all prompts."),
+    _limit("--max-output-tokens", int, "Tokens of all replies."),
+    _limit("--max-usd", float, "Dollars of the whole run."),
+    _limit("--reply-tokens", int, "Tokens of one reply; 4,096 where tokens or dollars are limited."),
     _limit("--timeout", float, "Seconds for the whole run."),
     _limit("--call-timeout", float, "Seconds for one model request."),
     _limit("--cell-cpu", float, "Seconds of processor time for one cell."),
     _limit("--cell-memory", int, "Megabytes of memory for the cells of one interpreter."),
-    _limit("--concurrency", int, "Model requests on the wire at once."),
+    _limit("--concurrency", int, "Requests on the wire at once, to one endpoint; else as many as it bears."),
     _limit("--retries", int, "How often a failed request is sent again."),
     _limit("--retry-base", float, "Seconds of the first back-off; it doubles each time."),
 )

@@ -87,6 +87,13 @@ def fault_line(fault: Fault | None) -> str:
     return "" if fault is None else " ".join(fault.message.split())
 
 
+def dollars(amount: float | None) -> str:
+    """Return an amount of money as people read it; None is one that nobody knows."""
+    if amount is None:
+        return "unknown"
+    return f"${amount:,.2f}" if amount == 0 or amount >= 1 else f"${amount:.6f}"
+
+
 def seconds(duration: float) -> str:
     """Return a duration as people read it."""
     if duration < 60:

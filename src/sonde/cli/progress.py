@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 
-from sonde.cli.output import harmless, say, seconds
+from sonde.cli.output import dollars, harmless, say, seconds
 from sonde.events import InputAttached, Record, RunResumed, RunStarted, Warned
 from sonde.views.summary import Summary
 
@@ -73,6 +73,8 @@ class Progress:
         if summary.retries:
             parts.append(f"{summary.retries:,} retries")
         parts.append(f"{summary.usage.input_tokens:,} tokens in, {summary.usage.output_tokens:,} out")
+        if summary.cost_usd:
+            parts.append(dollars(summary.cost_usd))
         return " · ".join(parts)
 
     def _clear(self) -> None:

@@ -8,10 +8,11 @@ import msgspec
 
 from sonde.cli import options
 from sonde.cli.output import as_json as result_as_json
-from sonde.cli.output import fault_line, harmless, print_json, seconds, usage_as_json
+from sonde.cli.output import dollars, fault_line, harmless, print_json, seconds, usage_as_json
 from sonde.engine.folder import find
 from sonde.engine.result import Result
 from sonde.engine.run import standing
+from sonde.errors import RunChoiceError
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.spec import RunSpec
@@ -35,10 +36,22 @@ def show(run: str, view: str | None, runs_dir: Path, as_json: bool) -> None:
         for record in reader.records():
             summary.add(record)
             tree.add(record)
+    if not summary.spec:
+        raise RunChoiceError(
+            f"run {path.name} has no beginning in its record", f"`sonde doctor {path.name}` tells more."
+        )
     if view == "cost":
-        costs = {name: usage_as_json(usage) for name, usage in summary.models.items()}
+        costs = {
+            name: {**usage_as_json(usage), "cost_usd": summary.costs.get(name)}
+            for name, usage in summary.models.items()
+        }
         lines = _cost_lines(summary)
-        plain: object = {"run_id": summary.run_id, "cost_usd": summary.cost_usd, "models": costs}
+        plain: object = {
+            "run_id": summary.run_id,
+            "cost_usd": summary.cost_usd,
+            "models": costs,
+            "unreported": {"tokens": summary.usage.unreported_tokens, "usd": summary.unreported_usd},
+        }
     elif view == "tree":
         lines = _tree_lines(tree)
         plain = {
@@ -74,6 +87,7 @@ def _summary_lines(summary: Summary, result: Result) -> Iterator[str]:
     calls, usage = result.calls, summary.usage
     yield f"calls     {calls.ok:,} ok, {calls.failed:,} failed, {calls.cached:,} answered from the record"
     yield f"usage     {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {summary.retries:,} retries"
+    yield f"cost      {dollars(summary.cost_usd)}"
     yield f"time      {seconds(summary.duration_s)} in {summary.lives:,} {'life' if summary.lives == 1 else 'lives'}"
     for message in summary.warnings[:10]:
         yield f"note      {message}"
@@ -83,13 +97,16 @@ def _summary_lines(summary: Summary, result: Result) -> Iterator[str]:
 
 
 def _cost_lines(summary: Summary) -> Iterator[str]:
-    yield f"{'model':40} {'requests':>9} {'tokens in':>12} {'cached':>12} {'tokens out':>12}"
-    for name, usage in [*summary.models.items(), ("all", summary.usage)]:
+    yield f"{'model':40} {'requests':>9} {'tokens in':>12} {'cached':>12} {'tokens out':>12} {'dollars':>12}"
+    costs = [*((name, usage, summary.costs.get(name)) for name, usage in summary.models.items())]
+    for name, usage, cost in [*costs, ("all", summary.usage, summary.cost_usd)]:
         yield (
             f"{name:40} {usage.requests:>9,} {usage.input_tokens:>12,} {usage.cached_tokens:>12,}"
-            f" {usage.output_tokens:>12,}" + (" (estimated)" if usage.estimated else "")
+            f" {usage.output_tokens:>12,} {dollars(cost):>12}"
         )
-    yield "dollars: unknown, as no prices are known"
+    if summary.usage.unreported_tokens:
+        more = f" and {dollars(summary.unreported_usd)}" if summary.unreported_usd else ""
+        yield f"not reported by any server: at the most {summary.usage.unreported_tokens:,} tokens{more} more"
 
 
 def _tree_lines(tree: Tree) -> Iterator[str]:

@@ -7,7 +7,7 @@ import msgspec
 from sonde import jsontext
 from sonde.engine.calls import LiveCalls, ReplayedCalls
 from sonde.engine.context import Context
-from sonde.engine.history import TURN, AgentHistory, CellPast, History
+from sonde.engine.history import TURN, AgentHistory, CellPast
 from sonde.engine.recorder import Asked, Place, key_of
 from sonde.engine.transcript import Cell, Closing, Transcript
 from sonde.errors import InputChanged, LimitReached, ModelError, RunError, TaskError
@@ -149,7 +149,7 @@ class Agent:
         if result.changed_input is not None:
             raise InputChanged(result.changed_input, "Work on a copy, or pipe it in with -, and start again.")
         if result.status != "ok":
-            self._history = History(context.reader.records(), only=self._path).agent(self._path)
+            context.history.read(context.reader.records(context.history.seq))
         if result.status in {"timeout", "killed"}:
             await self._rebuild()
         return result

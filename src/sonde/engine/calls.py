@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from sonde import jsontext
 from sonde.engine.context import Context
 from sonde.engine.history import AgentHistory, CellPast, Past
 from sonde.engine.recorder import Asked, Place, key_of
@@ -34,6 +35,7 @@ class LlmCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schema: dict[str, Any] | None = None
     model: str | None = None
     label: str | None = None
+    cache: bool = False
 
 
 class FinalCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +104,7 @@ class LiveCalls:
                 return self._agent.accept(value)
             case BudgetCall():
                 scope = self._context.dispatcher.scope
-                return {"spent": _plain(scope.spent), "remaining": _plain(scope.remaining)}
+                return {"spent": plain(scope.spent), "remaining": plain(scope.remaining)}
             case Unknown(why=why):
                 raise TaskError("tool_error", why)
             case SleepCall(until=until):
@@ -116,13 +118,24 @@ class LiveCalls:
             await self._sleep_until(when)
 
     async def _llm(self, tally: Tally, given: LlmCall) -> Any:
-        dispatcher = self._context.dispatcher
         shape = None if given.schema is None else Shape(given.schema)
         model = self._model(given.model)
-        dispatcher.scope.take_call()
+        if not given.cache:
+            return await self._ask(tally, model, given.prompt, shape)
+        key = key_of("llm", (model.name, given.prompt, given.schema))
+        kept = self._context.cache.get(key)
+        if kept is not None:
+            tally.cached = True
+            return jsontext.decode(kept, object)
+        value = await self._ask(tally, model, given.prompt, shape)
+        self._context.cache.put(key, jsontext.encode(value).decode())
+        return value
+
+    async def _ask(self, tally: Tally, model: Model, prompt: str, shape: Shape | None) -> Any:
+        self._context.dispatcher.scope.take_call()
         if shape is not None:
-            return await self._ask_typed(tally, model, given.prompt, shape)
-        reply = await dispatcher.ask(tally, model, Request((Message("user", given.prompt),)))
+            return await self._ask_typed(tally, model, prompt, shape)
+        reply = await self._context.dispatcher.ask(tally, model, Request((Message("user", prompt),)))
         _refuse_partial(reply)
         return reply.text
 
@@ -208,6 +221,6 @@ def _refuse_partial(reply: Reply) -> None:
         raise TaskError("model_error", "the reply was withheld by the provider's content filter")
 
 
-def _plain(amounts: Amounts) -> dict[str, float | None]:
+def plain(amounts: Amounts) -> dict[str, float | None]:
     """Return amounts as plain data; no limit is None."""
     return {name: None if value == math.inf else value for name, value in amounts._asdict().items()}

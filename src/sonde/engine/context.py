@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from sonde.engine.cache import Cache
 from sonde.engine.history import History
 from sonde.engine.recorder import Recorder
+from sonde.errors import ModelChoiceError
 from sonde.interpreters.protocol import Backend, GuestWorld
 from sonde.journal.reader import Reader
 from sonde.journal.writer import Journal
@@ -32,10 +34,16 @@ class Models:
         return self.named(self._choice.sub or self._choice.root)
 
     def named(self, name: str) -> Model:
-        """Return a model by its name. Raises `ModelChoiceError`."""
-        if name not in self._made:
-            self._made[name] = self._make(name, self._choice.key_env)
-        return self._made[name]
+        """Return a model by its name. Raises `ModelChoiceError` for one that the user did not name: code that nobody
+        has read must not choose where data and keys are sent."""
+        made = self._made.get(name)
+        if made is not None:
+            return made
+        if name not in self._choice.all:
+            known = ", ".join(sorted(self._choice.all))
+            raise ModelChoiceError(f"code may not ask {name!r}; known: {known}", "Allow it with --also-model.")
+        self._made[name] = made = self._make(name, self._choice.key_env_of(name))
+        return made
 
     async def close(self) -> None:
         """Close all that were made."""
@@ -51,6 +59,7 @@ class Context:
     journal: Journal
     reader: Reader
     history: History
+    cache: Cache
     recorder: Recorder
     dispatcher: Dispatcher
     models: Models

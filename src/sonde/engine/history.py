@@ -16,6 +16,7 @@ from sonde.events import (
     CellFinished,
     CellStarted,
     Record,
+    RunResumed,
     Stored,
 )
 
@@ -37,6 +38,10 @@ class CellPast:
     def __init__(self, code: Stored) -> None:
         self.code = code
         self.finished: CellFinished | None = None
+        self.met_limit = False
+        """Whether a call was refused for a limit."""
+        self.open: set[int] = set()
+        """Calls whose end is not known."""
         self.made: defaultdict[str, deque[int]] = defaultdict(deque)
         self.answered: list[Past] = []
         self.paid: list[tuple[str, Past]] = []
@@ -72,7 +77,8 @@ class AgentHistory:
 
     def end(self, finished: CellFinished) -> None:
         """Note how a cell ended."""
-        self.cells[finished.cell].finished = finished
+        if finished.cell in self.cells:
+            self.cells[finished.cell].finished = finished
         if finished.status != "ok":
             self.release(finished.cell)
 
@@ -90,18 +96,28 @@ class AgentHistory:
 
 
 class History:
-    """The index of a whole run, or of one agent's part of it with `only`."""
+    """The index of a whole run, up to the record numbered `seq`."""
 
-    def __init__(self, records: Iterable[Record], only: str | None = None) -> None:
+    def __init__(self) -> None:
+        self.seq = 0
         self.last_call = 0
         self.in_flight: dict[int, CallStarted] = {}
         self._agents: defaultdict[str, AgentHistory] = defaultdict(AgentHistory)
         self._results: dict[int, int] = {}
+
+    def read(self, records: Iterable[Record]) -> None:
+        """Take in the records that follow."""
         for record in records:
-            if only is None or getattr(record.fact, "agent", only) == only:
-                self._add(record)
+            self.seq = record.seq
+            self._add(record)
+
+    def give_up(self) -> None:
+        """Take what had not finished as lost with the process that drove it. So are cells of which a part of the record
+        was lost; and those that met a limit, as it may be higher now."""
         for agent in self._agents.values():
-            for cell in agent.cells:
+            for cell, past in agent.cells.items():
+                if past.met_limit or past.open:
+                    past.finished = None
                 agent.release(cell)
 
     def agent(self, agent: str) -> AgentHistory:
@@ -110,6 +126,8 @@ class History:
 
     def _add(self, record: Record) -> None:
         match record.fact:
+            case RunResumed():
+                self.give_up()
             case CellStarted() as started:
                 self._agents[started.agent].begin(started)
             case CellFinished() as finished:
@@ -117,19 +135,22 @@ class History:
             case CallStarted() as started:
                 self.in_flight[started.call] = started
                 self._note_made(started)
+            case CallReused() as reused if reused.source not in self._results:
+                self._note_made(reused)
             case CallReused() as reused:
                 self._note_made(reused)
                 self._results[reused.call] = self._results[reused.source]
+                self._note_end(reused)
                 past = Past(reused.call, self._results[reused.source], record.at)
                 self._agents[reused.agent].forget(reused.key, past.seq)
-                self._note_answered(reused, past, paid=True)
+                self._note_answered(reused, past)
             case CallFinished() as finished if finished.call in self.in_flight:
                 started = self.in_flight.pop(finished.call)
+                self._note_end(started)
                 if finished.status != "cancelled":
                     self._results[finished.call] = record.seq
                     past = Past(finished.call, record.seq, record.at)
-                    ok = finished.status == "ok"
-                    self._note_answered(started, past, paid=ok and started.function in PAID)
+                    self._note_answered(started, past, finished)
             case _:
                 pass
 
@@ -138,12 +159,24 @@ class History:
         past = self._agents[made.agent].cells.get(made.cell)
         if past is not None and made.function != TURN:
             past.made[made.key].append(made.call)
+            past.open.add(made.call)
 
-    def _note_answered(self, made: CallStarted | CallReused, result: Past, *, paid: bool) -> None:
+    def _note_end(self, made: CallStarted | CallReused) -> None:
+        past = self._agents[made.agent].cells.get(made.cell)
+        if past is not None:
+            past.open.discard(made.call)
+
+    def _note_answered(
+        self, made: CallStarted | CallReused, result: Past, finished: CallFinished | None = None
+    ) -> None:
+        """Note what a call was answered with; `finished` tells how it ended, if it was not reused."""
+        ok = finished is None or finished.status == "ok"
         agent = self._agents[made.agent]
         if made.function == TURN:
-            agent.turns[made.cell] = (made.key, result)
+            if ok:
+                agent.turns[made.cell] = (made.key, result)
         elif (past := agent.cells.get(made.cell)) is not None:
             past.answered.append(result)
-            if paid:
+            past.met_limit |= finished is not None and finished.fault is not None and finished.fault.kind == "budget"
+            if ok and made.function in PAID:
                 past.paid.append((made.key, result))

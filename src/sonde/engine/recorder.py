@@ -5,9 +5,11 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, cast
 
+import msgspec
+
 from sonde import jsontext
-from sonde.engine.history import History, Past
-from sonde.errors import LimitReached, ModelError, TaskError, TaskFault
+from sonde.engine.history import TURN, History, Past
+from sonde.errors import LimitReached, ModelError, OutOfService, TaskError, TaskFault
 from sonde.events import CallFinished, CallReused, CallStarted, CallStatus, Fault
 from sonde.interpreters.protocol import Answer, TaskFailure
 from sonde.journal.reader import Reader
@@ -42,28 +44,31 @@ class Recorder:
         self._last_call = history.last_call
 
     async def perform(self, asked: Asked, live: Callable[[Tally], Awaitable[Any]]) -> Answer:
-        """Make a call. What code can deal with is part of the answer; what it cannot is raised."""
+        """Make a call. What code can deal with is part of the answer; what it cannot is raised: that an endpoint is out
+        of service, or that a limit allows no further turn."""
         call = self._next_call()
         request = self._journal.keep(asked.request)
         self._journal.append(
             CallStarted(call, *asked.place, asked.function, asked.key, asked.label, asked.model, request)
         )
-        tally = Tally(call)
-        value, kept, fault, failure = None, None, None, None
+        tally = Tally(call, asked.place.agent)
+        value, kept, fault, failure, stop = None, None, None, None, None
         try:
             value = await live(tally)
             kept = None if value is None else self._journal.keep(jsontext.encode(value).decode())
         except (TaskError, ModelError, LimitReached) as error:
             failure = _failure(error)
             fault = Fault(error.code, failure.message, failure.kind, failure.retryable)
+            stop = error if _stops_the_run(error, asked.function) else None
         except asyncio.CancelledError:
-            self._journal.append(CallFinished(call, "cancelled", usage=tally.usage))
+            self._journal.append(_finished(call, "cancelled", tally))
             raise
         status: CallStatus = "failed" if failure else "ok"
-        record = self._journal.append(
-            CallFinished(call, status, kept, tally.usage, tally.model, cut=tally.cut, fault=fault)
-        )
+        finished = _finished(call, status, tally)
+        record = self._journal.append(msgspec.structs.replace(finished, value=kept, fault=fault))
         await self._journal.saved()
+        if stop is not None:
+            raise stop
         return Answer(value, record.at, failure)
 
     async def reuse(self, asked: Asked, past: Past) -> Answer:
@@ -89,6 +94,23 @@ class Recorder:
 def key_of(function: str, arguments: object) -> str:
     """Return what makes two calls the same: the function and what it is given."""
     return hashlib.blake2b(jsontext.encode((function, arguments)), digest_size=12).hexdigest()
+
+
+def _finished(call: int, status: CallStatus, tally: Tally) -> CallFinished:
+    return CallFinished(
+        call,
+        status,
+        usage=tally.usage,
+        model=tally.model,
+        cost_usd=tally.cost_usd,
+        unreported_usd=tally.unreported_usd,
+        cached=tally.cached,
+        cut=tally.cut,
+    )
+
+
+def _stops_the_run(error: Exception, function: str) -> bool:
+    return isinstance(error, OutOfService) or (isinstance(error, LimitReached) and function == TURN)
 
 
 def _failure(error: TaskError | ModelError | LimitReached) -> TaskFailure:

@@ -49,7 +49,7 @@ def result_of(summary: Summary, answer: Any, folder: Path) -> Result:
         status=summary.status or "failed",
         answer=answer,
         usage=summary.usage,
-        cost_usd=summary.cost_usd,
+        cost_usd=None if summary.cost_usd is None else round(summary.cost_usd, 9),
         calls=Calls(summary.ok + summary.failed + summary.reused, summary.ok, summary.failed, summary.reused),
         coverage=Coverage(summary.items, summary.items_done, summary.items_failed),
         max_depth_reached=summary.max_depth,

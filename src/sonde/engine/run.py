@@ -4,27 +4,32 @@ import asyncio
 import math
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from sonde import jsontext
+from sonde.commands import Cancel
 from sonde.documents.attach import Input, Inputs, attach, reattach
 from sonde.engine.agent import Agent
+from sonde.engine.cache import Cache
+from sonde.engine.calls import plain
 from sonde.engine.context import Context, Models
 from sonde.engine.folder import DEFAULT, RunFolder
 from sonde.engine.history import History
 from sonde.engine.opening import first_message, system_prompts
 from sonde.engine.recorder import Recorder
 from sonde.engine.result import Result, result_of
+from sonde.engine.spending import check_prices, end_of_lost, spec_now, spent_in, total_of
 from sonde.engine.transcript import Transcript
 from sonde.errors import (
     JournalError,
     LimitReached,
     ModelError,
+    RunCancelled,
     RunChoiceError,
     SondeError,
     TaskError,
@@ -47,11 +52,14 @@ from sonde.guest.files import Mark
 from sonde.interpreters.choose import PYTHON, usual
 from sonde.interpreters.choose import choose as choose_interpreter
 from sonde.interpreters.protocol import Backend, GuestInput, GuestWorld, Settings
+from sonde.journal.inbox import Inbox
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.journal.writer import Journal
-from sonde.limits.scope import Amounts, Scope
+from sonde.limits.scope import Scope
+from sonde.models.cassette import Recording, Tape
 from sonde.models.choose import choose, read_choice
+from sonde.models.prices import prices_for
 from sonde.models.protocol import Model
 from sonde.spec import RunSpec
 from sonde.tasks.dispatch import Dispatcher
@@ -60,6 +68,7 @@ from sonde.version import __version__
 from sonde.views.summary import Summary
 
 ROOT = "root"
+_LOOK_S = 0.1
 
 Listener = Callable[[Record], None]
 
@@ -71,6 +80,10 @@ class Surroundings(NamedTuple):
     run_id: str | None = None
     models: Mapping[str, Model] = {}
     """Models made beforehand, by name."""
+    limits: Mapping[str, Any] = {}
+    """Limits to change when a run is taken up again, by the names of their options."""
+    record: Path | None = None
+    """A file that gets every model request and its answer."""
     listeners: Sequence[Listener] = ()
     clock: Callable[[], float] = time.time
 
@@ -79,7 +92,10 @@ class _Life(NamedTuple):
     """One stretch of a run, from its start or its resumption to where it stops."""
 
     folder: RunFolder
+    asked: RunSpec
+    """As the run began with: what the model was told does not change."""
     spec: RunSpec
+    """With the limits as they are now."""
     inputs: Inputs
     summary: Summary
     history: History
@@ -96,6 +112,7 @@ async def start(spec: RunSpec, around: Surroundings) -> Result:
     except BaseException:
         folder.discard()
         raise
+    history = History()
     opening: list[Fact] = [
         RunStarted(folder.run_id, __version__, spec.to_json()),
         *(_attached(each, folder) for each in inputs.all),
@@ -103,35 +120,37 @@ async def start(spec: RunSpec, around: Surroundings) -> Result:
         *(Warned("input", note) for note in inputs.notes),
         AgentStarted(ROOT, "root", spec.models.root),
     ]
-    return await _drive(_Life(folder, spec, inputs, Summary(), History(()), opening), around)
+    return await _drive(_Life(folder, spec, spec, inputs, Summary(), history, opening), around)
 
 
 async def resume(path: Path, around: Surroundings) -> Result:
-    """Take up a run where its record ends. Raises `UsageError` if it cannot be.
+    """Take up a run where its record ends, within limits that `around` may change. Raises `UsageError`.
 
     One that was completed is not run again: its result is returned.
     """
     folder = RunFolder.open(path)
+    summary, history = Summary(), History()
     try:
         with Reader(folder.journal) as reader:
-            records = list(reader.records())
-            summary = Summary()
-            for record in records:
-                summary.add(record)
-            if not summary.spec:
+            history.read(_summed_up(reader.records(), summary))
+            history.give_up()
+            if not summary.spec or (reader.lost and reader.lost[0][0] <= (summary.begun_seq or math.inf)):
                 raise RunChoiceError(f"run {folder.run_id} has no beginning in its record", "Start it again.")
             if summary.status == "completed":
                 folder.release()
                 return result_of(summary, _answer(summary, reader), folder.path)
-        spec = RunSpec.from_json(summary.spec)
+        asked = RunSpec.from_json(summary.spec)
+        spec, changed = spec_now(asked, summary.limits, around.limits)
         _check(spec, around)
         inputs = await asyncio.to_thread(_reattach, summary, folder)
     except BaseException:
         folder.release()
         raise
-    history = History(records)
-    opening: list[Fact] = [RunResumed(folder.run_id, __version__, len(history.in_flight))]
-    return await _drive(_Life(folder, spec, inputs, summary, history, opening), around)
+    opening: list[Fact] = [
+        *(end_of_lost(call, spec, prices_for(spec.price)) for call in history.in_flight.values()),
+        RunResumed(folder.run_id, __version__, len(history.in_flight), changed),
+    ]
+    return await _drive(_Life(folder, asked, spec, inputs, summary, history, opening), around)
 
 
 def standing(path: Path) -> Result:
@@ -152,7 +171,7 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
         stack.push_async_callback(journal.close)
         reader = Reader(life.folder.journal)
         stack.callback(reader.close)
-        models = Models(life.spec.models, around.models, choose)
+        models = Models(life.spec.models, around.models, _maker(around.record, stack))
         stack.push_async_callback(models.close)
         journal.listen(summary.add)
         for listener in around.listeners:
@@ -165,55 +184,104 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
             for fact in life.opening:
                 journal.append(fact)
             context = _wire(life, journal, reader, models, backend, around.clock)
+            stack.callback(context.dispatcher.close)
+            stack.callback(context.cache.close)
             status, fault = await _work(context, life)
             journal.append(AgentFinished(ROOT, status))
             journal.append(RunFinished(status, fault))
             await journal.saved()
         except JournalError as error:
+            summary = _as_saved(reader, summary)
             summary.status, summary.fault = "failed", _fault_of(error)
         except asyncio.CancelledError:
-            journal.append(RunFinished("cancelled"))
-            await journal.saved()
+            with suppress(JournalError):  # it is stopped either way
+                journal.append(RunFinished("cancelled"))
+                await journal.saved()
             raise
         return result_of(summary, _answer(summary, reader), life.folder.path)
 
 
+def _as_saved(reader: Reader, summary: Summary) -> Summary:
+    """Return what the record holds, where it does not hold all that has happened."""
+    saved = Summary()
+    try:
+        for record in reader.records():
+            saved.add(record)
+    except JournalError:
+        return summary
+    return saved
+
+
+def _maker(record: Path | None, stack: AsyncExitStack) -> Callable[[str, str | None], Model]:
+    """Return what makes models; with a file to record to, they write there what they answer."""
+    if record is None:
+        return choose
+    tape = Tape(record)
+    stack.callback(tape.close)
+    return lambda name, key_env: Recording(choose(name, key_env), tape)
+
+
 async def _work(context: Context, life: _Life) -> tuple[RunStatus, Fault | None]:
     """Have the root agent work, and return how that ended."""
-    transcript = Transcript(system_prompts(life.spec), first_message(life.spec, life.inputs))
+    transcript = Transcript(system_prompts(life.asked), first_message(life.asked, life.inputs))
+    agent = Agent(context, ROOT, transcript)
     limit = life.spec.limits.timeout_s
     left = None if limit is None else limit - life.summary.duration_s
     alarm = asyncio.timeout(left)
     try:
         async with alarm:
-            await Agent(context, ROOT, transcript).work()
-    except TimeoutError:
-        if not alarm.expired():
-            raise
-        return "limit", Fault("limit", f"the run took more than {limit:g} s. Allow more with --timeout.", "timeout")
-    except LimitReached as error:
-        return "limit", Fault(error.code, str(error), error.limit)
+            await _directed(agent, Inbox(life.folder.path))
     except JournalError:
         raise
-    except SondeError as error:
-        return "failed", _fault_of(error)
     except Exception as error:  # noqa: BLE001 - a defect of ours must not cost the user what the run has found
-        context.journal.append(Warned("internal", traceback.format_exc()))
-        return "failed", Fault("internal", f"{type(error).__name__}: {error}. This is a defect of Sonde.")
+        if isinstance(error, TimeoutError) and alarm.expired():
+            error = LimitReached("timeout", f"the run took more than {limit:g} s", "Allow more with --timeout.")
+        return _ending(error, context.journal)
+    refusal = context.dispatcher.scope.refusal
+    if refusal is not None:
+        return "limit", Fault(refusal.code, f"{refusal} The answer was given without what was refused.", refusal.limit)
     return "completed", None
+
+
+def _ending(error: Exception, journal: Journal) -> tuple[RunStatus, Fault]:
+    """Return how a run ends that an error stops."""
+    match error:
+        case RunCancelled():
+            return "cancelled", _fault_of(error)
+        case LimitReached():
+            return "limit", Fault(error.code, str(error), error.limit)
+        case SondeError():
+            return "failed", _fault_of(error)
+        case _:
+            journal.append(Warned("internal", "".join(traceback.format_exception(error))))
+            return "failed", Fault("internal", f"{type(error).__name__}: {error}. This is a defect of Sonde.")
+
+
+async def _directed(agent: Agent, inbox: Inbox) -> None:
+    """Let an agent work to its end. Raises `RunCancelled` when a command stops it, or what the agent raises."""
+    working = asyncio.ensure_future(agent.work())
+    try:
+        while not working.done():
+            await asyncio.wait({working}, timeout=_LOOK_S)
+            if Cancel() in inbox.take():
+                raise RunCancelled("the run was asked to stop")
+        await working
+    finally:
+        working.cancel()
+        await asyncio.wait({working})
 
 
 def _wire(
     life: _Life, journal: Journal, reader: Reader, models: Models, backend: Backend, clock: Callable[[], float]
 ) -> Context:
     spec, summary = life.spec, life.summary
-    total = Amounts(calls=spec.limits.max_calls, seconds=math.inf if (t := spec.limits.timeout_s) is None else t)
+    total = total_of(spec.limits)
     scope = Scope(total, clock)
-    scope.restore(summary.ok + summary.failed, summary.usage, summary.duration_s)
+    scope.restore(spent_in(summary))
     world = GuestWorld(
         inputs=[GuestInput(each.name, each.mark, each.found.blocks) for each in life.inputs.all],
         open_file=life.inputs.open_file,
-        budget={name: None if value == math.inf else value for name, value in total._asdict().items()},
+        budget=plain(total),
         seed=summary.run_id,
         started=summary.started_at,
     )
@@ -223,7 +291,8 @@ def _wire(
         reader=reader,
         history=life.history,
         recorder=Recorder(journal, reader, life.history),
-        dispatcher=Dispatcher(spec.limits, scope, journal),
+        dispatcher=Dispatcher(spec.limits, scope, journal, prices_for(spec.price)),
+        cache=Cache(life.folder.path.parent),
         models=models,
         world=world,
         backend=backend,
@@ -246,14 +315,22 @@ def _backend(spec: RunSpec) -> Backend:
 
 def _check(spec: RunSpec, around: Surroundings) -> None:
     """Raise `UsageError` for what can be known to be wrong before anything is sent."""
-    for name in {spec.models.root, spec.models.sub or spec.models.root} - set(around.models):
-        read_choice(name, spec.models.key_env)
+    for name in spec.models.all - set(around.models):
+        read_choice(name, spec.models.key_env_of(name))
     _backend(spec)
+    check_prices(spec, prices_for(spec.price))
     if spec.schema is not None:
         try:
             Shape(spec.schema)
         except TaskError as error:
             raise UsageError(f"the schema cannot be used: {error}", "Mend it, or leave it out.") from error
+
+
+def _summed_up(records: Iterable[Record], summary: Summary) -> Iterator[Record]:
+    """Pass records on and add each to a summary."""
+    for record in records:
+        summary.add(record)
+        yield record
 
 
 def _attached(attached: Input, folder: RunFolder) -> InputAttached:

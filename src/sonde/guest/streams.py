@@ -3,11 +3,13 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from itertools import islice
 from typing import Any
 
 from . import vocabulary
 
 _WINDOW = 1000
+_REFILL = 100  # at once, so that their calls share frames
 
 
 class Pipeline:
@@ -25,12 +27,14 @@ class Pipeline:
         under_way: deque[asyncio.Task[tuple[Any, Any]]] = deque()
         failures: list[Any] = []
         total = 0
-        for item in self._items:
-            total += 1
-            under_way.append(asyncio.create_task(vocabulary.run_stages(self._stages, item)))
-            if len(under_way) == _WINDOW:
-                yield await _next(under_way, total, failures)
-        while under_way:
+        items = iter(self._items)
+        while True:
+            if len(under_way) <= _WINDOW - _REFILL:
+                more = list(islice(items, _WINDOW - len(under_way)))
+                total += len(more)
+                under_way.extend(asyncio.create_task(vocabulary.run_stages(self._stages, item)) for item in more)
+            if not under_way:
+                break
             yield await _next(under_way, total, failures)
         if failures:
             print(f"pipeline: {len(failures)} of {total} failed; the first: {failures[0]}")

@@ -5,6 +5,32 @@
 (function (ask, told) {
   "use strict";
 
+  // --- What code cannot take away -----------------------------------------------------------------------------
+
+  // Code can change all that the language comes with. What drives cells, and what shows what they came to, keeps its own.
+  // It has no templates either, which QuickJS builds with `concat`, and takes no array apart, which asks for its iterator.
+  const { Array, Date, Error, Infinity, Map, Math, Number, Object, Promise, Proxy, RegExp, Set, String, Symbol } = globalThis;
+  const { RangeError, ReferenceError, Reflect, TypeError } = globalThis;
+  const { parse, stringify } = JSON;
+  const { defineProperty, entries, getOwnPropertyDescriptor, setPrototypeOf } = Object;
+  const { isArray } = Array;
+  const own = (method) => Function.prototype.call.bind(method);
+  const isA = own(Function.prototype[Symbol.hasInstance]);
+  const [includes, slice, join, then] = [String.prototype.includes, String.prototype.slice, Array.prototype.join, Promise.prototype.then].map(own);
+  const [eachOfMap, eachOfSet] = [Map.prototype.forEach, Set.prototype.forEach].map(own);
+  const withOwn = (object, kind, names) => {
+    for (const name of names) defineProperty(object, name, getOwnPropertyDescriptor(kind.prototype, name));
+    return object;
+  };
+  const list = (...values) => setPrototypeOf(values, null);
+  function mapped(values, make) {
+    const made = list();
+    for (let index = 0; index < values.length; index += 1) made[index] = make(values[index]);
+    return made;
+  }
+  // Nothing honest adds to what all objects inherit, and the language itself asks any object for `then`, `get` or `value`.
+  Object.preventExtensions(Object.prototype);
+
   // --- Calls ------------------------------------------------------------------------------------------------
 
   class TaskError extends Error {
@@ -16,15 +42,16 @@
     }
   }
 
-  const { parse, stringify } = JSON;
   const MOST_AT_ONCE = 1000;
+  const MOST_DEPTH = 200;
   const world = parse(told);
   let now = world.started;
 
-  const open = new Map(); // by ticket: how to settle the call's promise
+  const open = withOwn(new Map(), Map, ["get", "set", "delete", "clear", "size"]); // by ticket: how to settle the call's promise
   let openTimers = 0;
-  let outgoing = [];
-  let arrived = []; // answers not yet settled, the next one last
+  let outgoing = list();
+  let arrived = list(); // answers not yet settled, from `nextArrived` on
+  let nextArrived = 0;
   let lastTicket = 0;
 
   // The cell that runs: what it came to, and whether nothing more is to be waited for.
@@ -33,31 +60,51 @@
   let finished = false;
 
   function call(name, given, isTimer = false) {
-    const text = stringify(given, plain);
+    const text = encoded(given);
     return new Promise((resolve, reject) => {
       lastTicket += 1;
       open.set(lastTicket, { resolve, reject, isTimer });
       openTimers += isTimer;
-      outgoing.push(`[${lastTicket},"${name}",${text}]`);
+      outgoing[outgoing.length] = "[" + lastTicket + ',"' + name + '",' + text + "]";
     });
   }
 
   function callNow(name, given) {
     const isLocal = name === "document";
-    const text = stringify(given, plain);
-    const queued = isLocal ? [] : outgoing.splice(0);
-    const answer = parse(ask(`["${name}",${text},[${queued.join()}]]`));
+    const text = encoded(given);
+    const queued = isLocal ? "" : takeOutgoing();
+    const answer = parse(ask('["' + name + '",' + text + ",[" + queued + "]]"));
     if (!isLocal) {
       // What came before this answer comes first, as it does when the run is replayed.
-      for (const earlier of [...arrived.splice(0).reverse(), ...answer.earlier]) settle(earlier);
-      now = Math.max(now, answer.at);
+      while (hasArrived()) settle(takeArrived());
+      for (let index = 0; index < answer.earlier.length; index += 1) settle(answer.earlier[index]);
+      if (answer.at > now) now = answer.at;
     }
     if (answer.error !== undefined) throw errorOf(answer.error);
     return answer.value;
   }
 
-  function settle([ticket, succeeded, value, at]) {
-    now = Math.max(now, at);
+  function takeOutgoing() {
+    const queued = outgoing;
+    outgoing = list();
+    return join(queued, ",");
+  }
+
+  const hasArrived = () => nextArrived < arrived.length;
+
+  function takeArrived() {
+    const answer = arrived[nextArrived];
+    nextArrived += 1;
+    if (!hasArrived()) {
+      arrived = list();
+      nextArrived = 0;
+    }
+    return answer;
+  }
+
+  function settle(answer) {
+    const { 0: ticket, 1: succeeded, 2: value, 3: at } = answer;
+    if (at > now) now = at;
     const waiting = open.get(ticket);
     if (waiting === undefined) return;
     open.delete(ticket);
@@ -66,25 +113,33 @@
     else waiting.reject(errorOf(value));
   }
 
+  const known = { __proto__: null, ValueError: RangeError, IndexError: RangeError, TypeError };
   function errorOf(problem) {
     if (problem.kind !== undefined) return new TaskError(problem.kind, problem.message, problem.retryable);
-    const known = { ValueError: RangeError, IndexError: RangeError, TypeError };
     const error = new (known[problem.type] ?? Error)(problem.message);
     if (known[problem.type] === undefined) error.name = problem.type;
     return error;
   }
 
-  // What JSON would drop or blur without a word is refused or said in full.
-  function plain(key, value) {
-    if (typeof value === "function" || typeof value === "symbol" || value instanceof Promise) {
-      const hint = value instanceof Promise ? "await it first" : "pass text, numbers, arrays or objects";
-      throw new TypeError(`${show(value)} is not plain data: ${hint}`);
-    }
-    if (value instanceof Set) return [...value];
-    if (value instanceof Map) return Object.fromEntries(value);
-    if (value instanceof Document || value instanceof Pieces) throw new TypeError(`${value} is not plain data: pass a slice`);
-    return value;
+  // What is given, as JSON. What that would drop or blur without a word is refused or said in full.
+  function encoded(given) {
+    const holders = list();
+    let depth = 0;
+    return stringify(given, function (key, value) {
+      if (typeof value === "function" || typeof value === "symbol") throw notPlain(value, "pass text, numbers, arrays or objects");
+      if (typeof value !== "object" || value === null) return value;
+      if (isA(Promise, value)) throw notPlain(value, "await it first");
+      if (isA(Document, value) || isA(Pieces, value)) throw notPlain(value, "pass a slice");
+      while (depth > 0 && holders[depth - 1] !== this) depth -= 1;
+      if (depth === MOST_DEPTH) throw new RangeError(`this value is nested more than ${MOST_DEPTH} deep`);
+      const plain = isA(Set, value) ? mapped(listed(eachOfSet, value), (pair) => pair[1]) : isA(Map, value) ? Object.fromEntries(value) : value;
+      holders[depth] = plain;
+      depth += 1;
+      return plain;
+    });
   }
+
+  const notPlain = (value, hint) => new TypeError(`${show(value)} is not plain data: ${hint}`);
 
   // --- What drives a cell -----------------------------------------------------------------------------------
 
@@ -92,29 +147,29 @@
     take(text) {
       const taken = parse(text);
       if (taken.answers !== undefined) {
-        arrived = [...taken.answers.reverse(), ...arrived];
+        for (let index = 0; index < taken.answers.length; index += 1) arrived[arrived.length] = taken.answers[index];
       } else {
         outcome = taken;
         finished = true;
       }
     },
     next() {
-      if (arrived.length === 0 || outgoing.length >= MOST_AT_ONCE || isOver()) return false;
-      settle(arrived.pop());
+      if (!hasArrived() || outgoing.length >= MOST_AT_ONCE || isOver()) return false;
+      settle(takeArrived());
       return true;
     },
     report() {
       if (isOver()) return end();
-      const queued = outgoing;
-      outgoing = [];
-      return `{"open":${open.size},"more":${arrived.length > 0},"calls":[${queued.join()}]}`;
+      return '{"open":' + open.size + ',"more":' + hasArrived() + ',"calls":[' + takeOutgoing() + "]}";
     },
     watch(promise) {
       const watched = cell;
       const note = (come) => {
         if (cell === watched) outcome ??= come;
       };
-      promise.then(
+      defineProperty(promise, "constructor", { value: undefined }); // or code would be asked what comes of `then`
+      then(
+        promise,
         (result) => note({ value: result.value }),
         (error) => note({ error: described(error) }),
       );
@@ -133,40 +188,56 @@
     let ended;
     try {
       const value = outcome.value === undefined ? null : cut(show(outcome.value));
-      ended = stringify({ value, error: outcome.error, stdout: cut(printed.join(""), printedSize) });
+      ended = endedWith(value, outcome.error, cut(join(printed, ""), printedSize));
     } catch (error) {
-      ended = stringify({ value: null, error: described(error), stdout: "" });
+      ended = endedWith(null, described(error), "");
     }
     open.clear();
-    openTimers = 0;
-    [outgoing, arrived, printed, printedSize] = [[], [], [], 0];
-    [outcome, finished] = [null, false];
+    openTimers = printedSize = nextArrived = 0;
+    outgoing = list();
+    arrived = list();
+    printed = list();
+    outcome = null;
+    finished = false;
     cell += 1;
-    return `{"ended":${ended}}`;
+    return ended;
+  }
+
+  function endedWith(value, error, stdout) {
+    let text = '"value":' + stringify(value) + ',"stdout":' + stringify(stdout);
+    if (error !== undefined) {
+      text += ',"error":{"type":' + stringify(error.type) + ',"message":' + stringify(error.message);
+      text += ',"stack":' + stringify(error.stack) + "}";
+    }
+    return '{"ended":{' + text + "}}";
   }
 
   function described(error) {
-    if (!(error instanceof Error)) return { type: "Error", message: show(error), stack: "" };
-    return { type: String(error.name), message: String(error.message), stack: String(error.stack ?? "") };
+    try {
+      if (!isA(Error, error)) return { type: "Error", message: show(error), stack: "" };
+      return { type: String(error.name), message: String(error.message), stack: String(error.stack ?? "") };
+    } catch {
+      return { type: "Error", message: "[it cannot be shown]", stack: "" };
+    }
   }
 
   // --- Time and chance are the run's ------------------------------------------------------------------------
 
-  const RealDate = Date;
-  const milliseconds = () => Math.floor(now * 1000);
-  const RunDate = new Proxy(RealDate, {
+  const { floor, imul } = Math;
+  const milliseconds = () => floor(now * 1000);
+  const RunDate = new Proxy(Date, {
     construct: (target, given, self) => Reflect.construct(target, given.length === 0 ? [milliseconds()] : given, self),
-    apply: () => new RealDate(milliseconds()).toString(),
+    apply: () => new Date(milliseconds()).toString(),
   });
-  RealDate.now = milliseconds;
-  RealDate.prototype.constructor = RunDate;
+  Date.now = milliseconds;
+  Date.prototype.constructor = RunDate;
   const performance = Object.freeze({ now: () => (now - world.started) * 1000 });
 
   let chance = world.chance >>> 0;
   function random() {
     chance = (chance + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(chance ^ (chance >>> 15), chance | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    let mixed = imul(chance ^ (chance >>> 15), chance | 1);
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   }
   Math.random = random;
@@ -197,53 +268,65 @@
   // --- Output -----------------------------------------------------------------------------------------------
 
   const LONGEST = 2_000_000;
-  let printed = [];
+  let printed = list();
   let printedSize = 0;
   function print(...values) {
-    const text = values.map((value) => (typeof value === "string" ? value : show(value))).join(" ") + "\n";
-    if (printedSize < LONGEST) printed.push(text.slice(0, LONGEST - printedSize));
+    const text = join(mapped(values, (value) => (typeof value === "string" ? value : show(value))), " ") + "\n";
+    if (printedSize < LONGEST) printed[printed.length] = slice(text, 0, LONGEST - printedSize);
     printedSize += text.length;
   }
 
-  function show(value, depth = 0, seen = []) {
+  const WORD = withOwn(/^\w+$/, RegExp, ["exec", "test"]);
+  const iso = own(Date.prototype.toISOString);
+  const bounded = (before, texts, after) => before + join(texts, ", ") + after;
+  const listed = (each, values) => {
+    const texts = list();
+    each(values, (value, key) => (texts[texts.length] = [key, value]));
+    return texts;
+  };
+
+  function show(value, above = null, depth = 0) {
     switch (typeof value) {
       case "string":
-        return depth === 0 && value.includes("\n") ? value : stringify(value);
+        return depth === 0 && includes(value, "\n") ? value : stringify(value);
       case "function":
-        return `[function ${value.name || "anonymous"}]`;
+        return "[function " + (value.name || "anonymous") + "]";
       case "bigint":
-        return `${value}n`;
+        return String(value) + "n";
       case "symbol":
-        return value.toString();
+        return String(value);
       case "object":
         break;
       default:
         return String(value);
     }
     if (value === null) return "null";
-    if (seen.includes(value)) return "[circular]";
+    for (let outer = above; outer !== null; outer = outer.above) if (outer.value === value) return "[circular]";
     if (depth > 6) return "…";
-    const inside = [...seen, value];
-    const each = (item) => show(item, depth + 1, inside);
-    if (value instanceof Error) return `${value.name}: ${value.message}`;
-    if (value instanceof Document || value instanceof Match || value instanceof Pieces) return String(value);
-    if (value instanceof RealDate) return value.toISOString();
-    if (value instanceof RegExp) return String(value);
-    if (value instanceof Promise) return "[promise: await it]";
-    if (Array.isArray(value)) return `[${value.map(each).join(", ")}]`;
-    if (value instanceof Map) {
-      return `Map {${[...value].map(([key, item]) => `${each(key)}: ${each(item)}`).join(", ")}}`;
+    const inside = { value, above };
+    const each = (item) => show(item, inside, depth + 1);
+    if (isA(Error, value)) return value.name + ": " + value.message;
+    if (isA(Document, value) || isA(Match, value) || isA(Pieces, value) || isA(RegExp, value)) return String(value);
+    if (isA(Date, value)) return iso(value);
+    if (isA(Promise, value)) return "[promise: await it]";
+    if (isArray(value)) return bounded("[", mapped(value, each), "]");
+    if (isA(Map, value)) {
+      return bounded("Map {", mapped(listed(eachOfMap, value), (pair) => each(pair[0]) + ": " + each(pair[1])), "}");
     }
-    if (value instanceof Set) return `Set {${[...value].map(each).join(", ")}}`;
+    if (isA(Set, value)) return bounded("Set {", mapped(listed(eachOfSet, value), (pair) => each(pair[1])), "}");
     const name = value.constructor?.name;
-    const fields = Object.entries(value).map(([key, item]) => `${/^\w+$/.test(key) ? key : stringify(key)}: ${each(item)}`);
-    return `${name && name !== "Object" ? `${name} ` : ""}{${fields.join(", ")}}`;
+    const fields = mapped(entries(value), (pair) => (WORD.test(pair[0]) ? pair[0] : stringify(pair[0])) + ": " + each(pair[1]));
+    return bounded(name && name !== "Object" ? name + " {" : "{", fields, "}");
   }
 
   function cut(text, size = text.length) {
     if (size <= LONGEST) return text;
-    const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-    return `${text.slice(0, LONGEST)}\n[cut: ${grouped(size)} characters in all, ${grouped(LONGEST)} kept]`;
+    return slice(text, 0, LONGEST) + "\n[cut: " + grouped(size) + " characters in all, " + grouped(LONGEST) + " kept]";
+  }
+
+  function grouped(number) {
+    const digits = String(number);
+    return digits.length <= 3 ? digits : grouped(slice(digits, 0, -3)) + "," + slice(digits, -3);
   }
 
   // --- Documents --------------------------------------------------------------------------------------------
@@ -356,12 +439,12 @@
 
   // --- Words ------------------------------------------------------------------------------------------------
 
-  function llm(prompt, { schema, model, label } = {}) {
+  function llm(prompt, { schema, model, label, cache } = {}) {
     const text = prompt instanceof Piece ? String(prompt) : prompt;
     if (typeof text !== "string") {
       return Promise.reject(new TypeError(`the prompt must be a string, not ${text === null ? "null" : typeof text}`));
     }
-    return call("llm", { prompt: text, schema, model, label });
+    return call("llm", { prompt: text, schema, model, label, cache: cache ? true : undefined });
   }
 
   async function gather(...work) {

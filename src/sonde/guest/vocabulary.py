@@ -46,10 +46,15 @@ class Budget:
 
 
 async def llm(
-    prompt: str, schema: dict[str, Any] | None = None, model: str | None = None, label: str | None = None
+    prompt: str,
+    schema: dict[str, Any] | None = None,
+    model: str | None = None,
+    label: str | None = None,
+    cache: bool = False,
 ) -> Any:
-    """Ask a model once: it sees the prompt and nothing else. With a JSON schema the value is data, not text."""
-    return await host_call("llm", _request(prompt, schema, model, label))
+    """Ask a model once: it sees the prompt and nothing else. With a JSON schema the value is data, not text. With
+    `cache` the answer is kept, and given again to the same question in this and later runs."""
+    return await host_call("llm", _request(prompt, schema, model, label, cache))
 
 
 def llm_query(prompt: str, model: str | None = None) -> str:
@@ -131,10 +136,10 @@ def _told(error: Any) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _request(prompt: Any, schema: dict[str, Any] | None, model: str | None, label: str | None) -> dict[str, Any]:
+def _request(prompt: Any, schema: Any, model: str | None, label: str | None, cache: bool = False) -> dict[str, Any]:
     if not isinstance(prompt, str):
         raise TypeError(f"the prompt must be a str, not {type(prompt).__name__}")
-    given = {"prompt": prompt, "schema": schema, "model": model, "label": label}
+    given = {"prompt": prompt, "schema": schema, "model": model, "label": label, "cache": cache or None}
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -2,19 +2,20 @@
 
 A frame is a length of four bytes and then JSON. What comes in was written by code nobody has read, so it is decoded
 into fixed types, and anything else ends the interpreter. What it may cost our memory is bounded: the bytes and the
-values of a frame, the calls that are open, and the answers that are not read.
-Answers that are ready together leave in one frame.
+values of a frame, the calls that are open, and the answers that are not read. What it costs our time is counted, and
+the cell pays for it. Answers that are ready together leave in one frame.
 """
 
 import asyncio
-import sys
+import time
 from typing import Any, cast
 
 import msgspec
 
 from sonde import jsontext
 from sonde.errors import InterpreterError
-from sonde.interpreters.confined.child.wire import MOST_VALUES, has_too_many_values
+from sonde.interpreters.confined.child.wire import CALL_S, MOST_VALUES, has_too_many_values
+from sonde.interpreters.cost import cost_of
 from sonde.interpreters.protocol import Answer, CellResult, HostCalls
 
 LONGEST_FRAME = 32 * 1024 * 1024
@@ -22,7 +23,7 @@ _CHUNK = 65_536
 MOST_OPEN_CALLS = 20_000
 MOST_OPEN_BYTES = 64 * 1024 * 1024
 _MOST_UNREAD_BYTES = 32 * 1024 * 1024
-_CALL_BYTES, _VALUE_BYTES = 500, 80  # what a call, and a value within its arguments, cost besides text
+_LITTLE = 1024  # to read so few bytes takes us no longer than to send them takes the cell
 
 
 class Frame(msgspec.Struct, forbid_unknown_fields=True):
@@ -48,6 +49,7 @@ class Bridge(asyncio.BufferedProtocol):
 
     def __init__(self) -> None:
         self.layers: list[str] | None = None
+        self.received_bytes = 0
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = memoryview(bytearray(_CHUNK))
@@ -59,6 +61,8 @@ class Bridge(asyncio.BufferedProtocol):
         self._answers: list[tuple[int, Answer]] = []
         self._answered = 0
         self._cell = 0
+        self._calls_of_cell = 0
+        self._reading_s = 0.0
         self._last_call = 0
         self._reading = True
         self._unread = False
@@ -89,6 +93,8 @@ class Bridge(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take frames apart and act on each."""
+        began = time.thread_time() if nbytes > _LITTLE else 0.0
+        self.received_bytes += nbytes
         self._received += self._buffer[:nbytes]
         try:
             while (frame := self._next_frame()) is not None:
@@ -97,6 +103,8 @@ class Bridge(asyncio.BufferedProtocol):
             self._received.clear()
             self.close()
             self.break_off(BadFrame(f"the interpreter sent a frame that cannot be read: {error}"))
+        if nbytes > _LITTLE:
+            self._reading_s += time.thread_time() - began
 
     def _next_frame(self) -> Frame | None:
         """Return the next frame that has come in whole. Raises `BadFrame` or `DecodeError`."""
@@ -120,6 +128,11 @@ class Bridge(asyncio.BufferedProtocol):
         """Whether the code may be waiting for us."""
         return bool(self._open)
 
+    @property
+    def spent_s(self) -> float:
+        """What the cell counts for of our time: by its calls, as it counts itself, or by what its frames have cost."""
+        return max(self._calls_of_cell * CALL_S, self._reading_s)
+
     def send(self, frame: dict[str, Any]) -> None:
         """Send a frame. Raises `ConnectionError` if nobody is there."""
         if self._transport is None:
@@ -132,7 +145,8 @@ class Bridge(asyncio.BufferedProtocol):
         if self._done is not None:
             raise InterpreterError("a cell is already running in this interpreter", "Wait for it to end.")
         self._calls = calls
-        self._answered = 0
+        self._answered = self._calls_of_cell = 0
+        self._reading_s = 0.0
         self._cell = cell["number"]
         self._done = self._loop.create_future()
         try:
@@ -162,7 +176,11 @@ class Bridge(asyncio.BufferedProtocol):
             if number <= self._last_call:
                 raise BadFrame(f"it uses the number of call {number} again")
             self._last_call = number
-            share = _cost(arguments)
+            self._calls_of_cell += 1
+            try:
+                share = cost_of(arguments)
+            except ValueError as error:
+                raise BadFrame(str(error)) from error
             self._open_bytes += share
             task = self._loop.create_task(self._serve(self._calls, number, function, arguments))
             self._open[number] = (task, share)
@@ -232,19 +250,3 @@ class Bridge(asyncio.BufferedProtocol):
         if tasks:
             await asyncio.gather(*tasks, return_exceptions=True)
         self._answers.clear()
-
-
-def _cost(arguments: dict[str, Any]) -> int:
-    """Return about how many bytes of memory the arguments of a call take."""
-    cost = _CALL_BYTES
-    below: list[Any] = [*arguments.values()]
-    while below:
-        value = below.pop()
-        cost += _VALUE_BYTES
-        if isinstance(value, str):
-            cost += sys.getsizeof(value)
-        elif isinstance(value, dict):
-            below.extend(each for pair in cast("dict[str, Any]", value).items() for each in pair)
-        elif isinstance(value, list):
-            below.extend(cast("list[Any]", value))
-    return cost

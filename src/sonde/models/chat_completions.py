@@ -3,20 +3,22 @@
 import asyncio
 import os
 import urllib.request
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
 from sonde import jsontext
-from sonde.errors import ModelError, ModelFault
+from sonde.errors import ModelError
 from sonde.events import Usage
-from sonde.models.protocol import Finish, Message, Reply, Request, Tool, ToolCall
+from sonde.models.faults import REMEDIES, excerpt, fault_of, hidden, seconds
+from sonde.models.protocol import BEGIN_WITH, Finish, Message, Reply, Request, Tool, ToolCall
+from sonde.models.strict import Taken, qualifies_as_strict
 from sonde.version import __version__
 
 _HEADERS = {"Content-Type": "application/json", "User-Agent": f"sonde/{__version__}"}
-_MESSAGE_CHARS = 300
+_REFORMULATE = {400, 422}
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter", "tool_calls": "tools"}
 
 
@@ -51,8 +53,12 @@ class _CompletionDetails(msgspec.Struct):
 class _WireUsage(msgspec.Struct):
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    total_tokens: int | None = None
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class _WireReply(msgspec.Struct):
@@ -71,16 +77,38 @@ class _WireFaultBody(msgspec.Struct):
     error: _WireFault | str
 
 
+class _Answer(NamedTuple):
+    status: int
+    retry_after: str | None
+    content: bytes
+
+    def fault(self) -> _WireFault | None:
+        try:
+            told = jsontext.decode(self.content, _WireFaultBody).error
+        except msgspec.DecodeError:
+            return None
+        return _WireFault(told) if isinstance(told, str) else told
+
+    def told(self) -> str:
+        """Return all that the server said of what is wrong."""
+        fault = self.fault()
+        return f"{fault.code} {fault.type} {fault.message}" if fault else self.content.decode("utf-8", "replace")
+
+
 class ChatCompletions:
     """A model behind a chat-completions endpoint."""
 
-    def __init__(self, *, name: str, model: str, base_url: str, key: str) -> None:
+    def __init__(self, *, name: str, model: str, base_url: str, key: str, begins_with: int = BEGIN_WITH) -> None:
         self._name = name
         self._model = model
         self._base_url = base_url.rstrip("/")
         self._url = self._base_url + "/chat/completions"
         self._key = key
+        self._begins_with = begins_with
         self._session: aiohttp.ClientSession | None = None
+        # What the endpoint has turned out to take; learned from its refusals.
+        self._takes = Taken()
+        self._limit_field = "max_tokens"
 
     @property
     def name(self) -> str:
@@ -92,23 +120,24 @@ class ChatCompletions:
         """The base address."""
         return self._base_url
 
+    @property
+    def begins_with(self) -> int:
+        """How many requests it is sent at once at first."""
+        return self._begins_with
+
     async def complete(self, request: Request, timeout_s: float) -> Reply:
-        """Send one request. Raises `ModelError`."""
-        body = self._encode(request)
+        """Send one request; once more if it held a field that the endpoint does not take. Raises `ModelError`."""
         try:
             async with asyncio.timeout(timeout_s):
-                status, headers, content = await self._post(body)
+                answer, sent = await self._send(request)
         except TimeoutError as error:
-            raise ModelError(
-                "timeout",
-                f"{self._name} did not answer within {timeout_s:g} s",
-                "Allow more with --call-timeout.",
-            ) from error
+            what = f"{self._name} did not answer within {timeout_s:g} s"
+            raise ModelError("timeout", what, REMEDIES["timeout"]) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise self._connection_fault(error) from error
-        if status != 200:
-            raise self._fault(status, headers.get("Retry-After"), content)
-        return self._decode(content)
+            raise self._connection_fault(error) from None  # a cause may hold what the server said of the key
+        if answer.status != 200:
+            raise self._fault(answer)
+        return self._decode(answer, sent)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -116,11 +145,34 @@ class ChatCompletions:
             await self._session.close()
             self._session = None
 
-    async def _post(self, body: bytes) -> tuple[int, Any, bytes]:
+    async def _send(self, request: Request) -> tuple[_Answer, int]:
+        """Return the answer, and how many requests it took."""
+        body, sent = self._encode(request), 1
+        answer = await self._post(body)
+        while answer.status in _REFORMULATE:
+            self._learn(answer, request)
+            other = self._encode(request)
+            if other == body:
+                break
+            body, sent = other, sent + 1
+            answer = await self._post(body)
+        return answer, sent
+
+    async def _post(self, body: bytes) -> _Answer:
         if self._session is None:
             self._session = self._open_session()
         async with self._session.post(self._url, data=body) as response:
-            return response.status, response.headers, await response.read()
+            return _Answer(response.status, response.headers.get("Retry-After"), await response.read())
+
+    def _learn(self, answer: _Answer, request: Request) -> None:
+        """Remember which field of a request the endpoint does not take, if that is why it refused."""
+        told = answer.told()
+        if fault_of(answer.status, told) != "refused":
+            return
+        if request.max_tokens is not None and "max_completion_tokens" in told:
+            self._limit_field = "max_completion_tokens"
+        if request.schema is not None:
+            self._takes.learn(request.schema, told)
 
     def _open_session(self) -> aiohttp.ClientSession:
         headers = dict(_HEADERS)
@@ -142,25 +194,28 @@ class ChatCompletions:
         }
         if request.tools:
             payload["tools"] = [_tool(each) for each in request.tools]
-        if request.schema is not None:
+        if request.schema is not None and self._takes(request.schema):
             payload["response_format"] = _response_format(request.schema)
         if request.max_tokens is not None:
-            payload["max_tokens"] = request.max_tokens
+            payload[self._limit_field] = request.max_tokens
         return jsontext.encode_valid(payload)
 
-    def _decode(self, content: bytes) -> Reply:
+    def _decode(self, answer: _Answer, sent: int) -> Reply:
         try:
-            wire = jsontext.decode(content, _WireReply)
+            wire = jsontext.decode(answer.content, _WireReply)
             choice = wire.choices[0]
         except (msgspec.DecodeError, IndexError) as error:
-            raise ModelError(
-                "response", f"{self._name} sent an answer that cannot be read: {_excerpt(content)}"
-            ) from error
+            fault = answer.fault()
+            if fault is not None:  # some gateways say 200 before they know
+                code = str(fault.code)
+                raise self._fault(answer._replace(status=int(code) if code.isdecimal() else 502)) from error
+            said = excerpt(answer.content, self._key) or "an empty body"
+            raise ModelError("response", f"{self._name} sent an answer that cannot be read: {said}") from error
         calls = tuple(_tool_call(each, number) for number, each in enumerate(choice.message.tool_calls or ()))
         return Reply(
             text=_text(choice.message.content),
             tool_calls=calls,
-            usage=_usage(wire.usage),
+            usage=_usage(wire.usage, sent),
             finish=_FINISH.get(choice.finish_reason or "", "stop"),
             model=wire.model or self._model,
         )
@@ -171,65 +226,18 @@ class ChatCompletions:
             number = error.os_error.errno or 0  # that of a failed look-up of a name is below 0
             reason = os.strerror(number).lower() if number > 0 else error.os_error.strerror or str(error.os_error)
             return ModelError(
-                "connection",
+                "unreachable",
                 f"cannot reach {where} for {self._name}: {reason}",
                 "Check the address and the server.",
             )
-        return ModelError("connection", f"the connection to {where} for {self._name} broke: {error!r}")
+        said = hidden(repr(error), self._key)
+        return ModelError("connection", f"the connection to {where} for {self._name} broke: {said}")
 
-    def _fault(self, status: int, retry_after: str | None, content: bytes) -> ModelError:
-        try:
-            body = jsontext.decode(content, _WireFaultBody).error
-        except msgspec.DecodeError:
-            body = _excerpt(content)
-        fault = _WireFault(message=body) if isinstance(body, str) else body
-        kind = _fault_kind(status, fault)
-        message = fault.message.replace(self._key, "[key]") if self._key else fault.message
-        said = f": {message[:_MESSAGE_CHARS]}" if message else ""
-        return ModelError(
-            kind, f"{self._name} answered {status}{said}", _REMEDIES.get(kind, ""), retry_after=_seconds(retry_after)
-        )
-
-
-_QUOTA_WORDS = ("insufficient_quota", "billing")
-_LENGTH_WORDS = ("context_length", "context length", "too long")
-_REMEDIES: dict[ModelFault, str] = {
-    "quota": "Top up the account, then `sonde resume` the run.",
-    "key": "Check the key, or name another variable with --key-env.",
-    "prompt": "Send less in one prompt.",
-    "model": "Check the model's name and the address.",
-}
-_BY_STATUS: dict[int, ModelFault] = {
-    401: "key",
-    402: "quota",
-    403: "key",
-    404: "model",
-    408: "server",
-    409: "server",
-    413: "prompt",
-    425: "server",
-    429: "rate",
-}
-
-
-def _fault_kind(status: int, fault: _WireFault) -> ModelFault:
-    """Return what kind of failure an HTTP status and body mean."""
-    told = f"{fault.code} {fault.type} {fault.message}".lower()
-    if any(word in told for word in _QUOTA_WORDS):
-        return "quota"
-    if any(word in told for word in _LENGTH_WORDS):
-        return "prompt"
-    if status == 400 and "tool" in told and "support" in told:
-        return "tools"
-    return _BY_STATUS.get(status, "server" if status >= 500 else "refused")
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Return what a Retry-After header asks for. A date is ignored: clocks differ."""
-    try:
-        return max(0.0, float(retry_after)) if retry_after else None
-    except ValueError:
-        return None
+    def _fault(self, answer: _Answer) -> ModelError:
+        kind, fault = fault_of(answer.status, answer.told()), answer.fault()
+        said = excerpt(answer.content if fault is None else fault.message, self._key)
+        what = f"{self._name} answered {answer.status}" + (f": {said}" if said else "")
+        return ModelError(kind, what, REMEDIES.get(kind, ""), retry_after=seconds(answer.retry_after))
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -266,23 +274,6 @@ def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def qualifies_as_strict(schema: object) -> bool:
-    """Whether a schema may be sent as strict: every object closed, with all its properties required."""
-    if isinstance(schema, list):
-        return all(qualifies_as_strict(each) for each in cast("list[object]", schema))
-    if not isinstance(schema, dict):
-        return True
-    node = cast("dict[str, object]", schema)
-    if node.get("type") == "object" or "properties" in node:
-        properties = node.get("properties")
-        names = set(cast("dict[str, object]", properties)) if isinstance(properties, dict) else set[str]()
-        required = node.get("required")
-        listed = set(cast("list[str]", required)) if isinstance(required, list) else set[str]()
-        if node.get("additionalProperties") is not False or names != listed:
-            return False
-    return all(qualifies_as_strict(each) for each in node.values())
-
-
 def _tool_call(call: _WireToolCall, number: int) -> ToolCall:
     arguments = call.function.arguments
     text = arguments if isinstance(arguments, str) else jsontext.encode(arguments).decode()
@@ -297,22 +288,25 @@ def _text(content: str | list[Any] | None) -> str:
     return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-def _usage(usage: _WireUsage | None) -> Usage:
+def _usage(usage: _WireUsage | None, sent: int) -> Usage:
     if usage is None:
-        return Usage(requests=1, estimated=True)
+        return Usage(requests=sent)
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
+    reasoning = (completion and completion.reasoning_tokens) or 0
+    written = usage.completion_tokens
+    if reasoning and usage.total_tokens == usage.prompt_tokens + written + reasoning:
+        written += reasoning  # some count it apart from what was written, though it costs the same
     return Usage(
         input_tokens=usage.prompt_tokens,
-        output_tokens=usage.completion_tokens,
-        cached_tokens=(prompt and prompt.cached_tokens) or 0,
-        reasoning_tokens=(completion and completion.reasoning_tokens) or 0,
-        requests=1,
+        output_tokens=written,
+        cached_tokens=(prompt and prompt.cached_tokens)
+        or usage.prompt_cache_hit_tokens
+        or usage.cache_read_input_tokens
+        or usage.cached_tokens
+        or 0,
+        reasoning_tokens=reasoning,
+        requests=sent,
     )
-
-
-def _excerpt(content: bytes) -> str:
-    text = content[:_MESSAGE_CHARS].decode("utf-8", "replace")
-    return " ".join(text.split()) or "an empty body"
 
 
 def _proxy_for(base_url: str) -> str | None:

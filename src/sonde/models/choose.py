@@ -2,93 +2,90 @@
 
 import ipaddress
 import os
-import re
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from sonde.errors import ModelChoiceError
-from sonde.models.protocol import Model
+from sonde.models.names import OTHERS, PROVIDERS, Choice, provider_of, take_apart
+from sonde.models.protocol import BEGIN_LOCAL_WITH, BEGIN_WITH, Model
 
-_CHOICE = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<name>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
-_EXAMPLES = "openai:gpt-5.5, openrouter:z-ai/glm-5.2, ollama:qwen3-coder, or openai:NAME@http://127.0.0.1:8000/v1"
-
-
-class Provider(msgspec.Struct, frozen=True):
-    """Where a provider is found, and which environment variables hold its key and another address."""
-
-    base_url: str = ""
-    key_env: str = ""
-    url_env: str = ""
-
-
-PROVIDERS: dict[str, Provider] = {
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "ollama": Provider("http://127.0.0.1:11434/v1", "", "OLLAMA_BASE_URL"),
-    "vllm": Provider("", "VLLM_API_KEY", "VLLM_BASE_URL"),
-}
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """A model's name taken apart. The key itself is in `key`, and nowhere else."""
-
-    provider: str
-    name: str
-    base_url: str
-    key: str
+_MODULES = {"local": "sonde.models.local", "replay": "sonde.models.cassette"}
+_NEED_NO_KEY = {*_MODULES, "bedrock"}
+_EXTRA_MODULE = "sonde.models.pydantic_ai"
+_EXTRA = "Install them: pip install 'sonde[providers]'"
 
 
 class _Wire(Protocol):
-    def __call__(self, name: str, model: str, base_url: str, key: str) -> Model: ...
+    def __call__(self, *, name: str, model: str, base_url: str, key: str, begins_with: int) -> Model: ...
+
+
+class _Elsewhere(Protocol):
+    """What a module offers for the models that do not speak the chat-completions wire."""
+
+    def check(self, choice: Choice) -> None: ...
+
+    def make(self, choice: Choice) -> Model: ...
 
 
 def choose(text: str, key_env: str | None = None) -> Model:
     """Return the model that `text` names. Raises `ModelChoiceError`; nothing is sent."""
-    choice = read_choice(text, key_env)
+    choice = _with_key(text, key_env)
+    if choice.provider not in PROVIDERS:
+        return _elsewhere(choice).make(choice)
     # aiohttp takes some 200 ms to import: only now is it known to be needed.
     wire = cast("_Wire", import_module("sonde.models.chat_completions").ChatCompletions)
-    return wire(name=text, model=choice.name, base_url=choice.base_url, key=choice.key)
+    many = BEGIN_LOCAL_WITH if choice.provider == "ollama" else BEGIN_WITH
+    return wire(name=text, model=choice.name, base_url=choice.base_url, key=choice.key, begins_with=many)
 
 
 def read_choice(text: str, key_env: str | None = None) -> Choice:
-    """Take a model's name apart and find its key. Raises `ModelChoiceError`."""
-    match = _CHOICE.fullmatch(text)
-    if match is None:
-        raise ModelChoiceError(f"{text!r} is not a model", f"Write PROVIDER:NAME, such as {_EXAMPLES}.")
-    provider = PROVIDERS.get(match["provider"])
-    if provider is None:
-        known = ", ".join(PROVIDERS)
-        raise ModelChoiceError(f"unknown provider {match['provider']!r} in {text!r}", f"Known: {known}.")
-    base_url = match["url"] or os.environ.get(provider.url_env, "") or provider.base_url
-    _check_url(text, base_url, match["provider"])
-    return Choice(match["provider"], match["name"], base_url, _key(text, provider, base_url, key_env))
+    """Take a model's name apart and find its key. Raises `ModelChoiceError` if it cannot be used."""
+    choice = _with_key(text, key_env)
+    if choice.provider not in PROVIDERS:
+        _elsewhere(choice).check(choice)
+    return choice
 
 
-def _check_url(text: str, base_url: str, provider: str) -> None:
-    if not base_url:
-        raise ModelChoiceError(f"{text!r} does not say where", f"Write {provider}:NAME@http://HOST:PORT/v1.")
-    parts = urlsplit(base_url)
-    if parts.username or parts.password:
-        raise ModelChoiceError(
-            f"the address of {provider} holds a user name or password",
-            "Put the key in an environment variable and name it with --key-env.",
-        )
-    if not parts.hostname:
-        raise ModelChoiceError(f"{base_url!r} is not an address", "Write http://HOST:PORT/v1.")
+def _with_key(text: str, key_env: str | None) -> Choice:
+    choice = take_apart(text)
+    if choice.provider in PROVIDERS and not choice.base_url:
+        raise ModelChoiceError(f"{text!r} does not say where", f"Write {choice.provider}:NAME@http://HOST:PORT/v1.")
+    return choice if choice.provider in _NEED_NO_KEY else msgspec.structs.replace(choice, key=_key(choice, key_env))
 
 
-def _key(text: str, provider: Provider, base_url: str, key_env: str | None) -> str:
-    variable = key_env or provider.key_env
-    key = os.environ.get(variable, "").strip() if variable else ""
-    if key or not variable:
-        return key
-    if key_env is None and _is_loopback(urlsplit(base_url).hostname or ""):
+def unknown(choice: Choice) -> ModelChoiceError:
+    """Return the error for a provider that nobody knows."""
+    known = ", ".join((*PROVIDERS, *OTHERS, *_MODULES))
+    return ModelChoiceError(f"unknown provider {choice.provider!r} in {choice.text!r}", f"Known: {known}.")
+
+
+def _elsewhere(choice: Choice) -> _Elsewhere:
+    """Return the module for a model with a wire of its own. Raises `ModelChoiceError` if it cannot be loaded."""
+    module = _MODULES.get(choice.provider, _EXTRA_MODULE)
+    if module == _EXTRA_MODULE and find_spec("pydantic_ai") is None:
+        if choice.provider not in OTHERS:
+            raise unknown(choice)
+        raise ModelChoiceError(f"{choice.text!r} needs packages that are not installed", _EXTRA)
+    return cast("_Elsewhere", import_module(module))
+
+
+def _key(choice: Choice, key_env: str | None) -> str:
+    provider = provider_of(choice.provider)
+    variables = [name for name in ([key_env] if key_env else [provider.key_env, provider.older_key_env]) if name]
+    for variable in variables:
+        key = os.environ.get(variable, "").strip()
+        if not key.isascii() or not key.isprintable():
+            raise ModelChoiceError(f"what the environment variable {variable} holds is not a key", "Set it again.")
+        if key:
+            return key
+    if not variables or (key_env is None and _is_loopback(urlsplit(choice.base_url).hostname or "")):
         return ""
     raise ModelChoiceError(
-        f"no key for {text!r}: the environment variable {variable} is not set",
+        f"no key for {choice.text!r}: the environment variable {variables[0]} is not set",
         "Set it, or name another with --key-env.",
     )
 

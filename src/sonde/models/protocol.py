@@ -54,11 +54,18 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
 
 
+BEGIN_WITH = 64
+"""Requests at once for a server that was built for many."""
+BEGIN_LOCAL_WITH = 2
+"""Requests at once for a model on a machine of one's own."""
+
+
 class Model(Protocol):
     """A language model at an endpoint.
 
     `complete` may be awaited any number of times at once; cancelling it aborts the request. It sends one
-    request and never tries again: that is decided above, where limits are known. `close` ends all connections.
+    request and never tries again, but to leave out what the endpoint does not take: all else is decided above, where
+    limits are known. `close` ends all connections.
     """
 
     @property
@@ -69,6 +76,11 @@ class Model(Protocol):
     @property
     def endpoint(self) -> str:
         """The server that models share a rate limit at."""
+        ...
+
+    @property
+    def begins_with(self) -> int:
+        """How many requests it is sent at once until it has shown how many it bears."""
         ...
 
     async def complete(self, request: Request, timeout_s: float) -> Reply:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sonde.errors import ModelError
 from sonde.events import Usage
-from sonde.models.protocol import Reply, Request, ToolCall
+from sonde.models.protocol import BEGIN_WITH, Reply, Request, ToolCall
 
 Step = str | Reply | ModelError
 Answerer = Callable[[Request], Step]
@@ -20,12 +20,19 @@ def code(*cells: str) -> Reply:
 
 
 class FunctionModel:
-    """Answers with a function of the request. `delay` gives the seconds that an answer takes."""
+    """Answers with a function of the request. `delay` gives the seconds that an answer takes; `requests` holds all
+    that came, unless it is not to `remember` them."""
 
     def __init__(
-        self, answer: Answerer, *, delay: Callable[[Request], float] | None = None, name: str = "function:model"
+        self,
+        answer: Answerer,
+        *,
+        delay: Callable[[Request], float] | None = None,
+        name: str = "function:model",
+        remember: bool = True,
     ) -> None:
         self.requests: list[Request] = []
+        self._remember = remember
         self._answer = answer
         self._delay = delay
         self._name = name
@@ -40,9 +47,15 @@ class FunctionModel:
         """Its name again: it shares a limit with nobody."""
         return self._name
 
+    @property
+    def begins_with(self) -> int:
+        """As many as a server."""
+        return BEGIN_WITH
+
     async def complete(self, request: Request, timeout_s: float) -> Reply:
         """Return the answer. Raises it, if it is an error."""
-        self.requests.append(request)
+        if self._remember:
+            self.requests.append(request)
         if self._delay is not None:
             await asyncio.sleep(self._delay(request))
         step = self._answer(request)

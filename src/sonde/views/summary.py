@@ -1,5 +1,6 @@
 """The totals of a run: status, usage, calls, coverage, time."""
 
+import math
 from collections import Counter
 
 from sonde.events import (
@@ -36,21 +37,30 @@ class Summary:
     def __init__(self) -> None:
         self.run_id = ""
         self.spec = ""
+        self.limits = ""
+        """The limits as they were last changed, if they were."""
         self.status: RunStatus | None = None
         self.fault: Fault | None = None
         self.answer: Stored | None = None
+        self.begun_seq = 0
+        """The number of the record with which the work began."""
         self.started_at = 0.0
+        self._seq = 0
         self.last_at = 0.0
         self.duration_s = 0.0
         self.lives = 0
         self.inputs: list[InputAttached] = []
         self.usage = Usage()
         self.models: dict[str, Usage] = {}
-        self.cost_usd: float | None = None
+        self.costs: dict[str, float | None] = {}
+        """Dollars by model; None where no price is known."""
+        self.unreported_usd = 0.0
         self.turns = 0
         self.cells = 0
         self.ok = 0
         self.failed = 0
+        self.refused = 0
+        """Calls that a limit did not allow; they count as failed too."""
         self.reused = 0
         self.retries = 0
         self.replies_cut = 0
@@ -59,6 +69,12 @@ class Summary:
         self.items_done = 0
         self._open: dict[int, CallStarted] = {}
         self._failed_items: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What all did cost; None if a price is not known."""
+        known = [cost for cost in self.costs.values() if cost is not None]
+        return math.fsum(known) if self.costs and len(known) == len(self.costs) else None
 
     @property
     def items(self) -> int:
@@ -78,6 +94,7 @@ class Summary:
     def add(self, record: Record) -> None:
         """Take in the next record."""
         fact = record.fact
+        self._seq = record.seq
         if isinstance(fact, RunStarted):
             self.run_id, self.spec = fact.run_id, fact.spec
             self.started_at = record.at
@@ -85,9 +102,10 @@ class Summary:
         elif isinstance(fact, RunResumed):
             self._give_up_open()
             self.status, self.fault = None, None
+            self.limits = fact.limits or self.limits
             self.lives += 1
         else:
-            self.duration_s += record.at - self.last_at
+            self.duration_s += record.at - (self.last_at or record.at)
         self.last_at = record.at
         self._add_fact(fact)
 
@@ -104,6 +122,7 @@ class Summary:
             case CellStarted():
                 self.cells += 1
             case AgentStarted(depth=depth):
+                self.begun_seq = self.begun_seq or self._seq
                 self.max_depth = max(self.max_depth, depth)
             case InputAttached():
                 self.inputs.append(fact)
@@ -128,17 +147,26 @@ class Summary:
         started = self._open.pop(finished.call, None)
         self.usage += finished.usage
         if finished.usage.requests:
-            name = finished.model or "unknown"
-            self.models[name] = self.models.get(name, Usage()) + finished.usage
+            self._count(finished)
         self.replies_cut += finished.cut
         if started is None or started.function not in ITEMS:
             return
         if finished.status == "ok":
-            self.ok += 1
+            self.ok += not finished.cached
+            self.reused += finished.cached
             self.items_done += 1
         else:
-            self.failed += 1
+            self.failed += finished.status == "failed"
+            self.refused += finished.fault is not None and finished.fault.kind == "budget"
             self._failed_items[started.agent, started.key] += 1
+
+    def _count(self, finished: CallFinished) -> None:
+        name, used = finished.model or "unknown", finished.usage
+        self.models[name] = self.models.get(name, Usage()) + used
+        self.unreported_usd += finished.unreported_usd
+        if used.input_tokens or used.output_tokens:
+            before, cost = self.costs.get(name, 0.0), finished.cost_usd
+            self.costs[name] = None if before is None or cost is None else before + cost
 
     def _give_up_open(self) -> None:
         """Count the calls that will not come back as failed items."""

@@ -62,18 +62,18 @@ class Tree:
             case AgentStarted() as started:
                 self.agents[started.agent] = AgentNode(started)
             case AgentFinished(agent=agent, status=status):
-                self.agents[agent].status = status
+                self._agent(agent).status = status
             case CellStarted() as started:
                 step = self._begin(started.agent, Step("cell", started.cell, record.at))
                 step.code = started.code
                 self._cells[started.agent, started.cell] = step
             case CellFinished() as finished:
-                step = self._cells[finished.agent, finished.cell]
+                step = self._cell(finished.agent, finished.cell, record.at)
                 step.ended, step.status, step.fault = record.at, finished.status, finished.fault
             case CallStarted() as started:
                 self._start_call(started, record.at)
             case CallReused(agent=agent, cell=cell):
-                self._cells[agent, cell].calls["cached"] += 1
+                self._cell(agent, cell, record.at).calls["cached"] += 1
             case CallFinished() as finished if finished.call in self._open:
                 self._finish_call(finished, record.at)
             case RunResumed():
@@ -81,15 +81,27 @@ class Tree:
             case _:
                 pass
 
+    def _agent(self, path: str) -> AgentNode:
+        """Return an agent; what a repair could not save of it stays empty."""
+        if path not in self.agents:
+            self.agents[path] = AgentNode(AgentStarted(path, "", ""))
+        return self.agents[path]
+
+    def _cell(self, agent: str, cell: int, at: float) -> Step:
+        step = self._cells.get((agent, cell))
+        if step is None:
+            step = self._cells[agent, cell] = self._begin(agent, Step("cell", cell, at))
+        return step
+
     def _begin(self, agent: str, step: Step) -> Step:
-        self.agents[agent].steps.append(step)
+        self._agent(agent).steps.append(step)
         return step
 
     def _start_call(self, started: CallStarted, at: float) -> None:
         if started.function == TURN:
             step = self._begin(started.agent, Step("turn", started.cell, at))
         else:
-            step = self._cells[started.agent, started.cell]
+            step = self._cell(started.agent, started.cell, at)
         self._open[started.call] = (started, step)
 
     def _finish_call(self, finished: CallFinished, at: float) -> None:

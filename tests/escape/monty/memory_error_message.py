@@ -1,1 +1,1 @@
-raise ValueError("x" * 100_000_000)
+raise ValueError("x" * 60_000_000)

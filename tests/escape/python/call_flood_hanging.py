@@ -1,4 +1,4 @@
-# ends: waits
+# ends: waits | timeout
 import asyncio
 
 for n in range(10**9):

@@ -1,4 +1,4 @@
-# ends: ok | error | timeout | killed
+# ends: ok | error | timeout | killed | waits
 import asyncio
 
 for _ in range(100):

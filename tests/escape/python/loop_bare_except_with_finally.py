@@ -1,4 +1,4 @@
-# ends: killed
+# ends: killed | error | timeout
 def again():
     while True:
         try:

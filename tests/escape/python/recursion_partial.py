@@ -2,7 +2,7 @@
 import functools
 
 deep = int
-for _ in range(500_000):
+for _ in range(200_000):
     deep = functools.partial(deep)
     deep = functools.partial(lambda f: f(), deep)
 deep()

@@ -6,6 +6,6 @@ from sonde.interpreters.confined.child.wire import Wire
 
 for each in gc.get_objects():
     if isinstance(each, Wire):
-        each.busy = True
+        each._busy = True
 while True:
     pass

@@ -1,4 +1,4 @@
-# ends: killed | error
+# ends: killed | error | timeout
 import select
 
 while True:

@@ -10,6 +10,9 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
 
 from sonde.errors import InterpreterError
 from sonde.interpreters.bridge import BadFrame, Bridge
@@ -18,8 +21,15 @@ from sonde.interpreters.protocol import CellError, CellResult, GuestWorld, HostC
 
 _GRACE_S = 0.5
 _STALLED_SHARE = 0.05
-_LOOK_S = 0.2  # in less, a process that gets no processor looks like one that wants none
+_LOOK_S, _LOOK_AGAIN_S = 0.2, 0.5  # in less, a process that gets no processor looks like one that wants none
 _REST_S = 1.0
+
+
+class _Seen(NamedTuple):
+    """What a process had done when it was last looked at."""
+
+    cpu_s: float
+    sent_bytes: int
 
 
 class _Overdue(Exception):
@@ -111,7 +121,7 @@ class ConfinedInterpreter:
         """Run one cell; see `Interpreter.run`."""
         self._cells += 1
         self._stop_watching()
-        self._watch(self._cpu_time() + cpu_s + _GRACE_S)
+        self._watch(self._cpu_time() + cpu_s + _GRACE_S, None)
         cell = {"number": self._cells, "code": code, "replaying": replaying, "cpu_s": cpu_s}
         try:
             return await self._bridge.run(cell, calls)
@@ -150,21 +160,33 @@ class ConfinedInterpreter:
             raise InterpreterError(f"the interpreter did not start ({how}): {said[0]}", "Try `sonde doctor`.")
         return CellResult("killed", error=CellError("InterpreterDied", f"the interpreter ended ({how})"))
 
-    def _watch(self, deadline: float, before: float | None = None) -> None:
-        """Break the cell off when the process has used its time, or does nothing at all. Until then, look again when
-        either can be: a second of its time cannot pass in less than a second of ours."""
-        now = self._cpu_time()
-        left = deadline - now
+    def _watch(self, deadline: float, before: _Seen | None) -> None:
+        """Break the cell off when the process has used its time, or does nothing at all. Until then, look again."""
+        now = _Seen(self._cpu_time(), self._bridge.received_bytes)
+        left = deadline - now.cpu_s - self._bridge.spent_s
+        rest = min(max(left, _LOOK_S), _LOOK_AGAIN_S)
         if left <= 0:
             self._bridge.break_off(_Overdue())
-        elif (
-            before is not None
-            and now - before < max(left, _LOOK_S) * _STALLED_SHARE
-            and not self._bridge.has_open_calls
-        ):
+        elif before is not None and self._has_stalled(before, now, rest):
             self._bridge.break_off(_Stalled())
         else:
-            self._alarm = self._loop.call_later(max(left, _LOOK_S), self._watch, deadline, now)
+            self._alarm = self._loop.call_later(rest, self._watch, deadline, now)
+
+    def _has_stalled(self, before: _Seen, now: _Seen, seconds: float) -> bool:
+        """Whether it neither computes nor waits for us. One that could run and got no processor has not stalled."""
+        return (
+            now.cpu_s - before.cpu_s < seconds * _STALLED_SHARE
+            and now.sent_bytes == before.sent_bytes
+            and not self._bridge.has_open_calls
+            and not self._could_run()
+        )
+
+    def _could_run(self) -> bool:
+        """Whether the process waits for a processor; asked of Linux."""
+        with suppress(OSError):
+            state = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b") ")[2][:1]
+            return state == b"R"
+        return False
 
     def _watch_rest(self, before: float) -> None:
         """Kill a process that goes on computing when its cell has ended, as one can that forged the end."""

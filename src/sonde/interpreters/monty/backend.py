@@ -13,6 +13,9 @@ from sonde.interpreters.monty.session import Limits, Session, Stopwatch
 from sonde.interpreters.protocol import CellError, CellResult, GuestWorld, HostCalls, Settings
 
 _MOST_WORKERS = 4096
+_OF_HEAP = 2 / 3
+"""What the worker has of the memory that an interpreter may take. The message of an error can be half of that, and is
+held three times in our memory while it is read: so it costs us no more than the whole."""
 _LAYERS = ["language without system calls", "worker process", "empty environment", "memory limit", "time limit"]
 
 
@@ -128,7 +131,7 @@ class MontyInterpreter:
     def _drive(self, code: str, running: "_Running") -> CellResult:
         """Run one cell, in a thread; the first one starts the session."""
         if self._session is None:
-            limits = Limits(self._heap_bytes, 2 * running.cpu_s + 1)
+            limits = Limits(int(self._heap_bytes * _OF_HEAP), 2 * running.cpu_s + 1)
             self._session = Session(self._pool, limits, self._world)
         if running.cause is not None:
             raise InterpreterError("the cell was ended before it began")

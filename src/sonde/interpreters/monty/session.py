@@ -7,7 +7,6 @@ import datetime
 import os
 import secrets
 import signal
-import sys
 import time
 from contextlib import suppress
 from typing import Any, NamedTuple, cast
@@ -16,6 +15,7 @@ import pydantic_monty as monty
 
 from sonde.errors import InterpreterError
 from sonde.guest.monty import LONGEST_CALL, LONGEST_SHOWN
+from sonde.interpreters.cost import cost_of
 from sonde.interpreters.monty import values
 from sonde.interpreters.monty.calls import Calls, Stopped
 from sonde.interpreters.monty.documents import Documents, GivenUp
@@ -166,14 +166,15 @@ class Session:
             return self._ask_document(function, values.read(text, LONGEST_CALL), watch)
         if way == "all":
             return self._serve_all(call, function, text, calls)
-        calls.make(call, function, _arguments(text), sys.getsizeof(text))
+        arguments = _arguments(text)
+        calls.make(call, function, arguments, cost_of(arguments))
         return _LATER if way == "call" else self._blocking(call, calls)
 
     def _serve_all(self, call: int, function: str, texts: list[str], calls: Calls) -> Any:
         # Other calls are numbered from 0 on.
         numbered = {-1 - number: _arguments(text) for number, text in enumerate(texts)}
         for number, arguments in numbered.items():
-            calls.make(number, function, arguments, sys.getsizeof(texts[-1 - number]))
+            calls.make(number, function, arguments, cost_of(arguments))
         answers = calls.all_of(set(numbered))
         self._now = max([self._now, *(answer.at for answer in answers.values())])
         for number in numbered:

@@ -9,6 +9,7 @@ import msgspec
 
 from sonde import jsontext
 from sonde.errors import InputChanged
+from sonde.interpreters.confined.child.wire import MOST_VALUES, has_too_many_values
 from sonde.interpreters.protocol import TaskFailure
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -19,6 +20,8 @@ def read(text: Any, most: int) -> Any:
     """Return what code sent as JSON. Raises `ValueError` if it is not, or too long."""
     if not isinstance(text, str) or len(text) > most:
         raise ValueError(f"a call takes at most {most:,} bytes of plain data")
+    if has_too_many_values(text.encode(errors="surrogatepass")):
+        raise ValueError(f"a call takes at most {MOST_VALUES:,} values")
     try:
         return jsontext.decode(text, Any)
     except (msgspec.DecodeError, RecursionError) as error:

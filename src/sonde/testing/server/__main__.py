@@ -22,6 +22,11 @@ def main() -> None:
         key=options.key,
         models=tuple(options.models),
         without_tools=options.without_tools,
+        without_schemas=options.without_schemas,
+        completion_tokens=options.completion_tokens,
+        capacity=options.capacity,
+        quota=options.quota,
+        echo_key=options.echo_key,
         retry_after=options.retry_after,
     )
     faults = Faults(options.fault_rate, tuple(options.faults), seed=options.seed, spare_agents=options.spare_agents)
@@ -69,6 +74,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--key", help="refuse requests without this key")
     parser.add_argument("--models", nargs="*", default=[], help="refuse other models")
     parser.add_argument("--without-tools", action="store_true", help="refuse requests that offer tools")
+    parser.add_argument("--without-schemas", action="store_true", help="refuse requests for a JSON schema")
+    parser.add_argument("--completion-tokens", action="store_true", help="demand max_completion_tokens")
+    parser.add_argument("--capacity", type=int, help="refuse with 429 what comes while so many are under way")
+    parser.add_argument("--quota", type=int, help="refuse all requests after this many")
+    parser.add_argument("--echo-key", action="store_true", help="repeat the key in what goes wrong")
     parser.add_argument("--log", type=Path, help="append a JSON line for each request as it ends")
     return parser
 

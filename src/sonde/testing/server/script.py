@@ -25,6 +25,9 @@ class Said(NamedTuple):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    figures: dict[str, Any] | None = None
+    """The usage just as it is to be sent, in place of all these."""
 
 
 class ChatRequest(msgspec.Struct):
@@ -35,6 +38,7 @@ class ChatRequest(msgspec.Struct):
     tools: list[dict[str, Any]] | None = None
     response_format: dict[str, Any] | None = None
     max_tokens: int | None = None
+    max_completion_tokens: int | None = None
     stream: bool = False
 
     @property
@@ -91,23 +95,42 @@ def encoded(request: ChatRequest, said: Said | str, number: int) -> bytes:
             }
             for n, use in enumerate(said.tools)
         ]
-    prompt = request.tokens if said.input_tokens is None else said.input_tokens
-    written = len(said.text) + sum(len(use.arguments) for use in said.tools)
-    completion = -(-written // _BYTES_PER_TOKEN) if said.output_tokens is None else said.output_tokens
     return msgspec.json.encode(
         {
             "id": f"chatcmpl-{number}",
             "object": "chat.completion",
             "model": request.model,
             "choices": [{"index": 0, "message": message, "finish_reason": said.finish}],
-            "usage": {
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "total_tokens": prompt + completion,
-                "prompt_tokens_details": {"cached_tokens": said.cached_tokens},
-            },
+            "usage": _usage(request, said) if said.figures is None else said.figures,
         }
     )
+
+
+def kept_short(request: ChatRequest, said: Said | str) -> Said:
+    """Return a reply cut at the length that the request allows."""
+    said = Said(said) if isinstance(said, str) else said
+    most = request.max_tokens or request.max_completion_tokens
+    if most is None or tokens_of(request, said)[1] <= most:
+        return said
+    return said._replace(text=said.text[: most * _BYTES_PER_TOKEN], tools=(), finish="length", output_tokens=most)
+
+
+def tokens_of(request: ChatRequest, said: Said) -> tuple[int, int]:
+    """Return the tokens that a reply takes, in and out."""
+    prompt = request.tokens if said.input_tokens is None else said.input_tokens
+    written = len(said.text) + sum(len(use.arguments) for use in said.tools)
+    return prompt, -(-written // _BYTES_PER_TOKEN) if said.output_tokens is None else said.output_tokens
+
+
+def _usage(request: ChatRequest, said: Said) -> dict[str, Any]:
+    prompt, completion = tokens_of(request, said)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": said.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": said.reasoning_tokens},
+    }
 
 
 def _text(message: dict[str, Any]) -> str:

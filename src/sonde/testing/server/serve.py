@@ -8,7 +8,7 @@ import hashlib
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO, cast
@@ -16,7 +16,7 @@ from typing import Self, TextIO, cast
 import msgspec
 
 from sonde.testing.server.faults import Fault, Faults, Latency
-from sonde.testing.server.script import ChatRequest, Said, Script, echo, encoded
+from sonde.testing.server.script import ChatRequest, Said, Script, echo, encoded, kept_short, tokens_of
 
 _DRIP_S = 0.02
 _DRIPS = 20
@@ -34,6 +34,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Refuse other models, if there are any here."""
     without_tools: bool = False
     """Refuse requests that offer tools."""
+    without_schemas: bool = False
+    """Refuse requests that ask for a JSON schema to be kept."""
+    completion_tokens: bool = False
+    """Refuse `max_tokens` and name `max_completion_tokens` instead."""
+    capacity: int | None = None
+    """Refuse, for now, what comes while so many requests are under way."""
+    quota: int | None = None
+    """Refuse all requests after this many: the account is used up."""
+    echo_key: bool = False
+    """Repeat the key in refusals, faults and answers that are garbage."""
     retry_after: float = 1.0
     """What a 429 asks for, in seconds."""
 
@@ -55,6 +65,9 @@ class Entry(msgspec.Struct, kw_only=True, omit_defaults=True):
     end: float | None = None
     status: int = 0
     fault: str = ""
+    input_tokens: int = 0
+    """What is charged for it, in and out; nothing for what is refused."""
+    output_tokens: int = 0
 
 
 class FaultServer:
@@ -114,6 +127,7 @@ class Core:
         self.faults = faults
         self.chance = random.Random(1)
         self.connections: set[Connection] = set()
+        self.under_way = 0
         self._log = log
         self._file = file
         self._server: asyncio.Server | None = None
@@ -144,28 +158,38 @@ class Core:
             size=size,
         )
         self._log.append(entry)
+        self.under_way += 1
         return entry
 
     def close_entry(self, entry: Entry, status: int) -> None:
         """Log the end of a request."""
         entry.end, entry.status = time.time(), status
+        self.under_way -= 1
         if self._file is not None:
             self._file.write(msgspec.json.encode(entry).decode() + "\n")
             self._file.flush()
 
     def refusal(self, request: ChatRequest, key: str) -> tuple[int, str, str] | None:
         """Return why a request is refused: status, code, message."""
+        return next(self._refusals(request, key), None)
+
+    def _refusals(self, request: ChatRequest, key: str) -> Iterator[tuple[int, str, str]]:
         settings = self.settings
+        if settings.quota is not None and len(self._log) > settings.quota:
+            yield 429, "insufficient_quota", "You exceeded your current quota."
         if settings.key is not None and key != f"Bearer {settings.key}":
-            return 401, "invalid_api_key", "Incorrect API key provided."
+            yield 401, "invalid_api_key", "Incorrect API key provided."
         if settings.models and request.model not in settings.models:
-            return 404, "model_not_found", f"The model '{request.model}' does not exist."
+            yield 404, "model_not_found", f"The model '{request.model}' does not exist."
         if settings.without_tools and request.tools:
-            return 400, "unsupported", "This model does not support tools."
+            yield 400, "unsupported", "This model does not support tools."
+        if settings.without_schemas and request.response_format:
+            yield 400, "invalid_request_error", "This response_format type is unavailable now."
+        if settings.completion_tokens and request.max_tokens is not None:
+            yield 400, "unsupported_parameter", "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."
         if settings.window is not None and request.tokens > settings.window:
             message = f"The context length is {settings.window} tokens; the messages have {request.tokens}."
-            return 400, "context_length_exceeded", message
-        return None
+            yield 400, "context_length_exceeded", message
 
 
 class Connection(asyncio.Protocol):
@@ -176,6 +200,7 @@ class Connection(asyncio.Protocol):
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._busy: tuple[Entry, asyncio.TimerHandle | asyncio.Handle] | None = None
+        self._key = ""
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -229,14 +254,17 @@ class Connection(asyncio.Protocol):
             self._send(400, _problem("invalid_request", str(error)))
             return
         entry = self._core.open_entry(request, len(body))
-        refused = self._core.refusal(request, headers.get("authorization", ""))
+        self._key = headers.get("authorization", "")
+        refused = self._core.refusal(request, self._key)
         if refused is not None:
             status, code, message = refused
-            self._later(entry, 0.0, lambda: self._finish(entry, status, _problem(code, message)))
+            self._later(entry, 0.0, lambda: self._refuse(entry, status, code, message))
             return
-        fault = self._core.faults.draw(from_agent=bool(request.system))
+        capacity = self._core.settings.capacity
+        full = capacity is not None and self._core.under_way > capacity
+        fault = "429" if full else self._core.faults.draw(from_agent=bool(request.system))
         entry.fault = fault or ""
-        delay = self._core.settings.latency.draw(self._core.chance)
+        delay = 0.0 if full else self._core.settings.latency.draw(self._core.chance)
         if fault != "hang":
             self._later(entry, delay, lambda: self._answer(entry, request, fault))
         else:
@@ -252,21 +280,26 @@ class Connection(asyncio.Protocol):
         match fault:
             case "429":
                 headers = f"Retry-After: {self._core.settings.retry_after:g}\r\n"
-                self._finish(entry, 429, _problem("rate_limit_exceeded", "Slow down."), headers)
+                self._refuse(entry, 429, "rate_limit_exceeded", "Slow down.", headers)
             case "500" | "503":
-                self._finish(entry, int(fault), _problem("server_error", "Something broke."))
+                self._refuse(entry, int(fault), "server_error", "Something broke.")
             case "disconnect":
                 self.abort()
             case "garbage":
-                self._finish(entry, 200, b'{"choices": [{"message": {"content": ')
+                self._finish(entry, 200, b'{"choices": [{"message": {"content": ' + self._repeated().encode())
             case _:
                 self._say(entry, request, fault)
 
     def _say(self, entry: Entry, request: ChatRequest, fault: Fault | None) -> None:
-        said = self._core.script(request)
+        try:
+            said = kept_short(request, self._core.script(request))
+        except Exception as error:  # noqa: BLE001 - a client must not hang for a defect of its test
+            self._refuse(entry, 500, "script_failed", repr(error))
+            return
+        entry.input_tokens, entry.output_tokens = tokens_of(request, said)
         if fault == "truncated":
-            text = said if isinstance(said, str) else said.text
-            said = Said(text[: len(text) // 2], finish="length")
+            said = Said(said.text[: len(said.text) // 2], finish="length")
+            entry.output_tokens = tokens_of(request, said)[1]
         body = encoded(request, said, entry.number)
         if fault == "cut":
             self._write(_head(200, len(body)) + body[: len(body) // 2])
@@ -284,6 +317,12 @@ class Connection(asyncio.Protocol):
             self._busy = (entry, self._loop.call_later(_DRIP_S, self._drip, entry, body[size:]))
         else:
             self._end(entry, 200)
+
+    def _refuse(self, entry: Entry, status: int, code: str, message: str, headers: str = "") -> None:
+        self._finish(entry, status, _problem(code, message + self._repeated()), headers)
+
+    def _repeated(self) -> str:
+        return f" You sent: {self._key}" if self._core.settings.echo_key else ""
 
     def _finish(self, entry: Entry, status: int, body: bytes, headers: str = "") -> None:
         self._send(status, body, headers)

@@ -32,6 +32,8 @@ _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45,
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _PROT_NONE, _PROT_WRITE, _PROT_EXEC = 0, 2, 4
 _MAP_SHARED, _MAP_GROWSDOWN, _MAP_HUGETLB = 1, 0x100, 0x40000
+_MREMAP_MAYMOVE = 1
+_MADV_DONTNEED, _MADV_FREE = 4, 8
 _STACK_BYTES = 8 * 1024 * 1024
 _X32 = 0x40000000
 
@@ -73,10 +75,12 @@ def landlock_version() -> int:
 
 
 def _limit(heap_bytes: int) -> None:
-    """Limit memory by what is private and written to: an address-space limit would refuse large maps of files."""
-    used = _private_bytes() + heap_bytes
+    """Limit memory, by what is private and written to; and address space, of which it has what it needs already: so no
+    memory can be made of a kind that is not counted."""
+    used = dict(line.split()[:2] for line in Path("/proc/self/status").read_text("ascii").splitlines() if " kB" in line)
     for limit, value in (
-        (resource.RLIMIT_DATA, used),
+        (resource.RLIMIT_DATA, int(used["VmData:"]) * 1024 + heap_bytes),
+        (resource.RLIMIT_AS, int(used["VmSize:"]) * 1024 + heap_bytes + _STACK_BYTES),
         (resource.RLIMIT_STACK, _STACK_BYTES),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, _LAST_WORDS),
@@ -88,11 +92,6 @@ def _limit(heap_bytes: int) -> None:
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(limit, (value, value))
-
-
-def _private_bytes() -> int:
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmData:"))
 
 
 def _enter_namespaces() -> bool:
@@ -155,14 +154,27 @@ def _program() -> list[bytes]:
 
 def _memory_checks(name: str) -> list[bytes]:
     """Allow memory that the limit on data counts: what can be written is, and what cannot be touched need not be. A
-    stack, a page made read-only, or the tables of a map that is only read would go uncounted."""
-    refuse = _step(_RETURN, _REFUSE | errno.EACCES)
-    checks = [_step(_LOAD, 32), _step(_JUMP_SET, _PROT_EXEC, 0, 1), refuse]
+    stack, a page made read-only, or the tables of maps that are only read, or lie far apart, would go uncounted. Advice
+    is taken to give memory back; other advice can keep the kernel busy for long."""
+    refuse, allow = _step(_RETURN, _REFUSE | errno.EACCES), _step(_RETURN, _ALLOW)
+    if name == "madvise":
+        given_back = [_step(_JUMP_EQUAL, _MADV_DONTNEED, 2, 0), _step(_JUMP_EQUAL, _MADV_FREE, 1, 0)]
+        return [_argument(2), *given_back, refuse, allow]
+    if name == "mremap":
+        return [_argument(3), _step(_JUMP_SET, 0xFFFFFFFF & ~_MREMAP_MAYMOVE, 0, 1), refuse, allow]
+    checks = [_argument(2), _step(_JUMP_SET, _PROT_EXEC, 0, 1), refuse]
     if name == "mprotect":
-        return [*checks, _step(_JUMP_SET, _PROT_WRITE, 1, 0), refuse, _step(_RETURN, _ALLOW)]
+        return [*checks, _step(_JUMP_SET, _PROT_WRITE, 1, 0), refuse, allow]
     checks += [_step(_JUMP_EQUAL, _PROT_NONE, 2, 0), _step(_JUMP_SET, _PROT_WRITE, 1, 0), refuse]
-    checks += [_step(_LOAD, 40), _step(_JUMP_SET, _MAP_SHARED | _MAP_GROWSDOWN | _MAP_HUGETLB, 0, 1), refuse]
-    return [*checks, _step(_RETURN, _ALLOW)]
+    checks += [_argument(3), _step(_JUMP_SET, _MAP_SHARED | _MAP_GROWSDOWN | _MAP_HUGETLB, 0, 1), refuse]
+    for half in (0, 4):  # no address is asked for
+        checks += [_argument(0, half), _step(_JUMP_EQUAL, 0, 1, 0), refuse]
+    return [*checks, allow]
+
+
+def _argument(number: int, half: int = 0) -> bytes:
+    """Load half of an argument, usually the lower one."""
+    return _step(_LOAD, 16 + 8 * number + half)
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

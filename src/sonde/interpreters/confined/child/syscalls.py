@@ -63,8 +63,8 @@ _COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine(), 0)
 
 NUMBERS: dict[str, int] = {name: numbers[_COLUMN] for name, numbers in _BOTH.items()}
 
-MEMORY = ("mmap", "mprotect")
-"""Allowed for memory that is private and cannot be executed."""
+MEMORY = ("mremap", "madvise", "mmap", "mprotect")
+"""Allowed for memory that is private and cannot be executed, and is counted."""
 
 ENOSYS = ("clone3",)
 """Not there, as on an older kernel: the C library then tries the older call, which is refused."""

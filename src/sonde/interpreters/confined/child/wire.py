@@ -12,8 +12,9 @@ import json
 import re
 import socket
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import accumulate
 from typing import Any, cast
 
 from .faults import Deadlock, TaskError
@@ -24,9 +25,15 @@ _SPINS = 1000
 _CHUNK = 65_536  # larger buffers are mapped anew for every read, which costs more than the read
 LONGEST_CALL = 16 * 1024 * 1024
 MOST_VALUES = 1_000_000
+MOST_DEPTH = 200
+CALL_S = 50e-6
+"""What a call counts for of a cell's processor time: about what it costs the host."""
+_CHARGED_AT_ONCE = 400
 _SAFE_BYTES = 1 << 20
 _STRING = re.compile(rb'"[^"]*"')
 _TEXT = bytes(set(range(256)) - set(b'"[{,'))
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one deeper, or one less: signed
 
 Answered = tuple[int, bool, Any, float]  # the call, whether it succeeded, its value or failure, the time
 
@@ -40,10 +47,13 @@ class Wire:
 
     def __init__(self, connection: socket.socket) -> None:
         self.now = 0.0
-        self.busy = False
-        """A frame is being sent or read: not to be interrupted."""
+        self.charge: Callable[[float], None] = lambda seconds: None
+        """Told what the calls that are sent count for of the cell's processor time."""
+        self._uncharged = 0
+        self._busy = False
+        self._late: BaseException | None = None
         self._socket = connection
-        self._received = bytearray()
+        self._received, self._unsent = bytearray(), bytearray()
         self._answers: deque[Answered] = deque()
         self._outgoing: list[str] = []
         self._outgoing_bytes = 0
@@ -63,7 +73,8 @@ class Wire:
     def begin_cell(self, *, replaying: bool) -> None:
         """Forget what the last cell left open; the host has cancelled it."""
         self._replaying = replaying
-        self._used_answers = 0
+        self._used_answers = self._uncharged = 0
+        self._late = None
         for leftovers in (self._answers, self._outgoing, self._cancelled, self._open, self._timers):
             leftovers.clear()
 
@@ -77,14 +88,23 @@ class Wire:
             pass
         return frame
 
+    def interrupt(self, error: BaseException) -> None:
+        """Raise an error in the code: at once, or when the frame that is under way has been sent or read."""
+        if not self._busy:
+            raise error
+        self._late = error
+
     def call(self, function: str, arguments: dict[str, Any]) -> int:
         """Queue a call and return its number. Raises `TypeError` if an argument is not plain data, `ValueError`
-        if it is too long."""
+        if it is too long, or too deep."""
         text = encode(arguments)
         if len(text) > LONGEST_CALL:
             raise ValueError(f"{function} was given {len(text):,} bytes; at most {LONGEST_CALL:,} fit one call")
-        if has_too_many_values(text.encode("ascii")):
+        body = text.encode()
+        if has_too_many_values(body):
             raise ValueError(f"{function} was given more than {MOST_VALUES:,} values, too many for one call")
+        if len(body) > 2 * MOST_DEPTH and is_deeper_than(MOST_DEPTH, body):
+            raise ValueError(f"{function} was given lists or dicts nested more than {MOST_DEPTH} deep")
         self._last_call += 1
         self._open.add(self._last_call)
         self._outgoing.append(f'[{self._last_call},"{function}",{text}]')
@@ -128,6 +148,8 @@ class Wire:
                 if self._replaying:
                     self.send({"waiting": self._used_answers})
                 self._answers.extend(self._read()["answers"])
+                if self._late is not None:
+                    self._raise_late()
             answer = self._take_answer()
             if answer is not None:
                 return answer
@@ -154,24 +176,37 @@ class Wire:
     def flush(self) -> None:
         """Send what is queued."""
         if self._outgoing or self._cancelled:
-            calls, self._outgoing, self._outgoing_bytes = ",".join(self._outgoing), [], 0
-            self._send(f'{{"calls":[{calls}],"cancelled":{self._cancelled}}}')
-            self._cancelled = []
+            calls, self._outgoing, self._outgoing_bytes = self._outgoing, [], 0
+            cancelled, self._cancelled = self._cancelled, []
+            self._send(f'{{"calls":[{",".join(calls)}],"cancelled":{cancelled}}}')
+            self._uncharged += len(calls)
+            if self._uncharged >= _CHARGED_AT_ONCE:
+                uncharged, self._uncharged = self._uncharged, 0
+                self.charge(uncharged * CALL_S)
+            if self._late is not None:
+                self._raise_late()
+
+    def _raise_late(self) -> None:
+        late, self._late = self._late, None
+        assert late is not None, "asked before"
+        raise late
 
     def _send(self, text: str) -> None:
         body = text.encode("ascii")
-        left = memoryview(len(body).to_bytes(4, "little") + body)
-        self.busy = True
+        left = self._unsent  # there is some if a signal's handler has raised in the middle of a frame
+        left += len(body).to_bytes(4, "little")
+        left += body
+        self._busy = True
         try:
             while left:
                 try:
-                    left = left[self._socket.send(left) :]
+                    del left[: self._socket.send(left)]
                 except BlockingIOError:
                     self._take_in()
         except OSError as error:
-            raise HostGone from error
+            raise _gone(error) from error
         finally:
-            self.busy = False
+            self._busy = False
 
     def _take_in(self) -> None:
         """Keep what the host has sent: it may read on only when its answers are taken."""
@@ -180,7 +215,7 @@ class Wire:
 
     def _read(self) -> dict[str, Any]:
         received = self._received
-        self.busy = True
+        self._busy = True
         try:
             while len(received) < 4 or len(received) < 4 + (size := int.from_bytes(received[:4], "little")):
                 data = self._socket.recv(_CHUNK)
@@ -190,10 +225,15 @@ class Wire:
             frame = json.loads(received[4 : 4 + size])
             del received[: 4 + size]
         except OSError as error:
-            raise HostGone from error
+            raise _gone(error) from error
         finally:
-            self.busy = False
+            self._busy = False
         return frame
+
+
+def _gone(error: OSError) -> BaseException:
+    """Return what an error of the socket means; one without a number was raised by a signal's handler."""
+    return error if error.errno is None else HostGone()
 
 
 def has_too_many_values(body: bytes) -> bool:
@@ -202,6 +242,15 @@ def has_too_many_values(body: bytes) -> bool:
         return False
     marks = body.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _TEXT)
     return marks.count(b'"') > 2 * MOST_VALUES or len(_STRING.sub(b"", marks)) > MOST_VALUES
+
+
+def is_deeper_than(most: int, body: bytes) -> bool:
+    """Whether lists and objects in JSON are nested so deep that reading it may take more stack than there is."""
+    if body.count(b"[") + body.count(b"{") <= most:
+        return False
+    bare = _STRING.sub(b"", body.replace(b"\\\\", b"").replace(b'\\"', b""))
+    steps = memoryview(bare.translate(_STEPS, _NO_BRACKETS)).cast("b")
+    return max(accumulate(steps)) > most
 
 
 def encode(value: Any) -> str:

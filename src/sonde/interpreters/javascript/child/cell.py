@@ -15,7 +15,7 @@ from sonde.interpreters.confined.child.faults import Timeout
 from sonde.interpreters.confined.child.wire import Answered, HostGone, Wire
 
 from .declarations import lasting
-from .machine import Broken, Exhausted, Machine, Overflowed
+from .machine import Broken, Burst, Exhausted, Machine, Overflowed
 
 _AGAIN_S = 0.1
 _DIED = "InterpreterDied"
@@ -23,7 +23,8 @@ _FRAME = re.compile(r"at (?:(.*) )?\(?eval_script:(\d+)(?::\d+)?\)?")
 _MOST_FRAMES = 20
 _FIRST_LINE = 1000
 """Cells begin after the lines of the vocabulary, each after the one before it, so that a line number tells the cell."""
-_OURS = {"out of memory": "OutOfMemory", "Maximum call stack size exceeded": "RecursionError"}
+_FULL = "OutOfMemory"
+_OURS = {"out of memory": _FULL, "Maximum call stack size exceeded": "RecursionError"}
 
 Told = dict[str, Any]
 
@@ -45,6 +46,7 @@ class Runner:
         self._gone: HostGone | None = None
         self._broken = False
         machine.ask, machine.is_over = self._answer_now, self._is_over
+        wire.charge = self._charge
 
     def run(self, number: int, code: str, cpu_s: float) -> Told:
         """Run a cell and return its result as the host is told it. Never raises but `HostGone`."""
@@ -60,10 +62,20 @@ class Runner:
         try:
             return self._result(self._drive(begun))
         except (Broken, MemoryError) as error:
-            kind = "RecursionError" if isinstance(error, Overflowed) else "OutOfMemory"
-            return self._killed(kind if isinstance(error, Overflowed | Exhausted | MemoryError) else _DIED, str(error))
-        except (LookupError, TypeError, ValueError) as error:
+            return self._killed(*self._why(error))
+        except (LookupError, RecursionError, TypeError, ValueError) as error:
             return self._killed(_DIED, f"the code has overwritten what its cells are driven with ({error})")
+
+    def _why(self, error: Exception) -> tuple[str, str]:
+        """Return the type and message of what the machine has failed with."""
+        if isinstance(error, Overflowed):
+            return "RecursionError", str(error)
+        if self._interrupted:
+            return "Timeout", f"{self._used_up()} and could not be interrupted"
+        return _FULL if isinstance(error, Exhausted | Burst | MemoryError) else _DIED, str(error)
+
+    def _used_up(self) -> str:
+        return f"the cell used more than {self._cpu_s:g} s of processor time"
 
     def _killed(self, kind: str, message: str) -> Told:
         """Return that this interpreter is at its end."""
@@ -77,8 +89,9 @@ class Runner:
             while "ended" not in report and not self._interrupted:
                 report = self._go_on(report)
         except Exhausted:
+            self._machine.break_into_reserve()
             if not self._interrupted:
-                return self._end("OutOfMemory", "out of memory")
+                return self._end(_FULL, "out of memory")
             report = {}
         return report["ended"] if "ended" in report else self._end("Timeout", "")
 
@@ -163,6 +176,9 @@ class Runner:
         _, succeeded, value, at = answer
         return {"value" if succeeded else "error": value, "earlier": earlier, "at": at}
 
+    def _charge(self, seconds: float) -> None:
+        self._deadline -= seconds
+
     def _is_over(self) -> bool:
         """Whether the code is to be interrupted: once its time is up, and again should it go on."""
         if time.process_time() < self._deadline:
@@ -181,18 +197,23 @@ class Runner:
         result = {"status": "ok", "value": ended["value"], "stdout": ended["stdout"]}
         error = ended.get("error")
         if self._interrupted:
-            message = f"the cell used more than {self._cpu_s:g} s of processor time"
-            error = {"type": "Timeout", "message": message, "stack": self._interrupted_at}
+            error = {"type": "Timeout", "message": self._used_up(), "stack": self._interrupted_at}
         if error is not None:
             result["status"] = "timeout" if self._interrupted else "error"
             result["value"] = None
-            kind = _OURS.get(error["message"], error["type"])
-            result["error"] = {
-                "type": kind,
-                "message": error["message"],
-                "traceback": self._traceback(error["stack"]),
-            }
+            kind, message = self._kind_of(error)
+            result["error"] = {"type": kind, "message": message, "traceback": self._traceback(error["stack"])}
         return result
+
+    def _kind_of(self, error: Told) -> tuple[str, str]:
+        """Return an error's type and message. Where QuickJS has no memory left for an error, it throws null."""
+        message = str(error["message"])
+        kind = _OURS.get(message, str(error["type"]))
+        if (kind, message) == ("Error", "null") and self._machine.is_at_its_limit():
+            kind, message = _FULL, "out of memory"
+        if kind == _FULL:
+            self._machine.break_into_reserve()
+        return kind, message
 
     def _traceback(self, stack: str) -> str:
         """Return the lines of cells that a stack names, the innermost first."""

@@ -22,6 +22,9 @@ _STACK_TOP = 1 << 20
 _MARK = 0x6B3C4D1
 _FAILED = -1
 _INPUT = 64 << 10
+_RESERVE, _OF_RESERVE = 1 / 16, 1 / 8
+"""What is kept back of the memory, and what of that is given each time when it is full."""
+_PAGE = 64 << 10
 
 Made = TypeVar("Made")
 
@@ -32,6 +35,10 @@ class Broken(Exception):
 
 class Exhausted(Broken):
     """It was out of memory where it needs some to go on."""
+
+
+class Burst(Broken):
+    """It was out of memory where it cannot do without."""
 
 
 class Overflowed(Broken):
@@ -56,10 +63,21 @@ class Machine:
         self._limit_recursion()
         self._turns = self._link_turns(engine)
         self._input: int = self._call("qjs_alloc", _INPUT)
+        self._most = self._limit = 0
 
     def limit_memory(self, size: int) -> None:
-        """Let it have no more than so many bytes from now on."""
-        self._store.set_limits(memory_size=size)
+        """Let it have no more than so many bytes from now on, of which some are kept in reserve."""
+        self._most, self._limit = size, int(size * (1 - _RESERVE))
+        self._store.set_limits(memory_size=self._limit)
+
+    def break_into_reserve(self) -> None:
+        """Let it have a little more, to tell that it is full, and to let go of something."""
+        self._limit = min(self._limit + int(self._most * _RESERVE * _OF_RESERVE), self._most)
+        self._store.set_limits(memory_size=self._limit)
+
+    def is_at_its_limit(self) -> bool:
+        """Whether it has all the memory that it may have, if not in use."""
+        return self._memory.data_len(self._store) + _PAGE > self._limit
 
     def define(self, source: str) -> int:
         """Return the function that a script comes to."""
@@ -109,6 +127,8 @@ class Machine:
         except wasmtime.Trap as trap:
             if trap.trap_code in {wasmtime.TrapCode.STACK_OVERFLOW, wasmtime.TrapCode.MEMORY_OUT_OF_BOUNDS}:
                 raise Overflowed("the code recursed too deep") from None
+            if self.is_at_its_limit():
+                raise Burst("out of memory") from None
             raise Broken(str(trap)) from None
         if told == _FAILED:
             raise Exhausted(self._exception())

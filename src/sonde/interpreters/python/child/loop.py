@@ -50,13 +50,18 @@ class CellLoop(asyncio.BaseEventLoop):
         """Make many calls at once and block until all are answered. Raises the first failure in order."""
         outcomes: dict[int, Any] = {self._wire.call(function, each): None for each in arguments}
         missing = len(outcomes)
-        while missing:
-            call, succeeded, value, _ = answer = self._wire.next_answer()
-            if call in outcomes:
-                outcomes[call] = value if succeeded else failure(value)
-                missing -= 1
-            else:
-                self._resolve(answer)
+        try:
+            while missing:
+                call, succeeded, value, _ = answer = self._wire.next_answer()
+                if call in outcomes:
+                    outcomes[call] = value if succeeded else failure(value)
+                    missing -= 1
+                else:
+                    self._resolve(answer)
+        except BaseException:  # a signal's handler may raise anything
+            for call in outcomes:
+                self._wire.cancel(call)
+            raise
         for outcome in outcomes.values():
             if isinstance(outcome, TaskError):
                 raise outcome

@@ -5,7 +5,6 @@ import hashlib
 import os
 import random
 import sys
-import time
 import types
 from collections.abc import Coroutine
 from typing import Any
@@ -19,6 +18,7 @@ from sonde.interpreters.confined.child.session import World
 from sonde.interpreters.confined.child.wire import Wire
 
 from .cell import Runner
+from .clock import settle_clock
 from .loop import CellLoop
 from .pool import offer_pool
 from .preload import preload
@@ -66,11 +66,16 @@ def _settle_time_and_chance(wire: Wire, loop: CellLoop, seed: str) -> None:
             raise RuntimeError("asyncio.run() cannot be used beside `await`: write `await main()`")
         return loop.run_until_complete(main)
 
+    def draw(self: random.Random, a: Any = None, version: int = 2) -> None:
+        seed_with(self, chance.getrandbits(256) if a is None else a, version)
+
+    seed_with, random.Random.seed = random.Random.seed, draw
+    random.seed = vars(random)["_inst"].seed
     random.seed(hashlib.sha256(seed.encode()).digest())
     os.urandom = chance.randbytes
+    os.getrandom = lambda size, flags=0: chance.randbytes(size)
     random.__dict__["_urandom"] = chance.randbytes  # what `secrets` draws from
-    time.time = time.monotonic = time.perf_counter = loop.time
-    time.sleep = sleep
+    settle_clock(loop.time, sleep)
     asyncio.run = run
 
 

@@ -1,0 +1,3 @@
+(async () => { await null; for (;;) await null; })();
+setTimeout(() => { while (true) {} }, 1);
+1

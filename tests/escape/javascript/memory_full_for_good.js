@@ -1,0 +1,3 @@
+// ends: error OutOfMemory
+var kept = { before: null };
+for (;;) kept = { before: kept };

@@ -1,0 +1,3 @@
+String.prototype.concat = () => { while (true) {} };
+print('x', { a: 1 });
+'y'

@@ -1,0 +1,2 @@
+Object.defineProperty(Promise.prototype, 'constructor', { get() { while (true) {} } });
+1

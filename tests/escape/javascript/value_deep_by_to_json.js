@@ -1,0 +1,3 @@
+// ends: error
+class Odd { toJSON() { return { more: new Odd() }; } }
+FINAL(new Odd());

@@ -1,0 +1,1 @@
+[new Proxy([], { get(target, name) { return name === 'length' ? 2 ** 32 - 1 : target[name]; } }), Object.create(null), new (class extends Array {})(5), Object.assign([1], { [-1]: 2 }), new Proxy(() => {}, { get() { throw 1; } })]

@@ -1,0 +1,2 @@
+// ends: timeout | error OutOfMemory | killed
+new Array(2 ** 32 - 1)

@@ -1,0 +1,2 @@
+// ends: error Deadlock
+await { then() {} };

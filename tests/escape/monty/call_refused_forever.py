@@ -1,0 +1,6 @@
+# ends: timeout | killed
+while True:
+    try:
+        await llm("fail")
+    except RuntimeError:
+        pass

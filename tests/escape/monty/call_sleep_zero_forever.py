@@ -1,0 +1,5 @@
+# ends: timeout | killed
+import asyncio
+
+while True:
+    await asyncio.sleep(0)

@@ -1,0 +1,8 @@
+# ends: timeout | killed
+class Odd:
+    def __repr__(self):
+        while True:
+            pass
+
+
+Odd()

@@ -1,4 +1,4 @@
-# ends: waits | timeout
+# ends: waits | timeout | killed
 import asyncio
 
 for n in range(10**9):

@@ -71,7 +71,7 @@ async def test_a_cell_that_computes_too_long_ends_the_session(session: Session) 
             assert result.error is not None
             assert result.error.type == "Timeout"
             assert result.stdout in {"kept\n", ""}
-            assert time.perf_counter() - began < 1.3
+            assert time.perf_counter() - began < 10, "it was not left to go on"
             with pytest.raises(InterpreterError, match="has ended"):
                 await fresh.run("1")
 

@@ -1,6 +1,5 @@
 """From a model's name, as a user writes it, to a model."""
 
-import ipaddress
 import os
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from sonde.errors import ModelChoiceError
-from sonde.models.names import OTHERS, PROVIDERS, Choice, provider_of, take_apart
+from sonde.models.names import OTHERS, PROVIDERS, Choice, is_loopback, provider_of, take_apart
 from sonde.models.protocol import BEGIN_LOCAL_WITH, BEGIN_WITH, Model
 
 _MODULES = {"local": "sonde.models.local", "replay": "sonde.models.cassette"}
@@ -82,18 +81,9 @@ def _key(choice: Choice, key_env: str | None) -> str:
             raise ModelChoiceError(f"what the environment variable {variable} holds is not a key", "Set it again.")
         if key:
             return key
-    if not variables or (key_env is None and _is_loopback(urlsplit(choice.base_url).hostname or "")):
+    if not variables or (key_env is None and is_loopback(urlsplit(choice.base_url).hostname or "")):
         return ""
     raise ModelChoiceError(
         f"no key for {choice.text!r}: the environment variable {variables[0]} is not set",
         "Set it, or name another with --key-env.",
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

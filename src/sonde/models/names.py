@@ -1,5 +1,6 @@
 """How a user writes a model: `provider:name[@base_url]`. The providers, and where they are found."""
 
+import ipaddress
 import os
 import re
 from urllib.parse import urlsplit
@@ -73,6 +74,16 @@ def take_apart(text: str) -> Choice:
 def provider_of(name: str) -> Provider:
     """Return what is known of a provider, which may be nothing."""
     return PROVIDERS.get(name) or OTHERS.get(name) or Provider()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_url(base_url: str, provider: str) -> None:

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
 from sonde.errors import ModelChoiceError, UsageError
 from sonde.events import Usage
-from sonde.models.names import PROVIDERS, Choice, take_apart
+from sonde.models.names import OTHERS, PROVIDERS, Choice, is_loopback, take_apart
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -101,6 +102,8 @@ def price_of(name: str) -> Price | None:
 
 def _listed(choice: Choice) -> "ModelInfo":
     """Return a model's entry in the list. Raises `LookupError`."""
+    if choice.provider not in PROVIDERS | OTHERS or is_loopback(urlsplit(choice.base_url).hostname or ""):
+        raise LookupError(choice.provider)
     # It takes some 150 ms to import: only now is it known to be needed.
     prices = cast("DataSnapshot", import_module("genai_prices.data_snapshot").get_snapshot())
     usual = PROVIDERS[choice.provider].base_url if choice.provider in PROVIDERS else ""

@@ -12,6 +12,8 @@ from sonde.errors import TaskError
 _MOST_BYTES = 4096
 _MOST_DEPTH = 5
 _MOST_PROPERTIES = 32
+_MOST_PARTS = 10_000
+_REFERENCES = re.compile(r"#/(?:\$defs|definitions)/([^/~%]+)")
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?```", re.DOTALL)
 
 
@@ -22,7 +24,7 @@ class Shape:
         self.schema = schema
         _check_size(schema)
         try:
-            self._validator = jsonschema_rs.validator_for(schema)
+            self._validator = jsonschema_rs.validator_for(schema, retriever=_refuse)
         except (ValueError, jsonschema_rs.ValidationError) as error:
             raise TaskError("schema", f"this is not a valid JSON schema: {_first_line(error)}") from error
 
@@ -43,6 +45,11 @@ class Shape:
         return value
 
 
+def _refuse(uri: str) -> Any:
+    """Fetch nothing that a schema refers to: code in a cell wrote it, and must not read files or call servers so."""
+    raise ValueError(f"it refers to {uri}, which is not within it")
+
+
 def instruction(schema: dict[str, Any]) -> str:
     """Return how a model is told to answer in a shape."""
     return f"Answer with JSON alone, valid against this JSON schema:\n{jsontext.encode(schema).decode()}"
@@ -55,6 +62,9 @@ def _check_size(schema: dict[str, Any]) -> None:
     depth, properties = _measure(schema, 0)
     if depth > _MOST_DEPTH:
         raise TaskError("schema", f"the schema nests {depth} levels deep; at most {_MOST_DEPTH} are allowed")
+    parts = _Expanded(schema).count(schema)
+    if parts > _MOST_PARTS:
+        raise TaskError("schema", f"the schema comes to more than {_MOST_PARTS:,} parts with all that it refers to")
     if properties > _MOST_PROPERTIES:
         raise TaskError(
             "schema",
@@ -75,6 +85,44 @@ def _measure(node: object, depth: int) -> tuple[int, int]:
     else:
         return depth, 0
     return max((d for d, _ in below), default=depth), sum(count for _, count in below)
+
+
+class _Expanded:
+    """Counts the parts of a schema with every reference replaced by what it names: so much a check may have to do."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._named: dict[str, object] = {**_fields(schema.get("definitions")), **_fields(schema.get("$defs"))}
+        self._counted: dict[str, int | None] = {}
+
+    def count(self, node: object) -> int:
+        """Return the number of parts. Raises `TaskError` for a reference that goes round or elsewhere."""
+        if isinstance(node, list):
+            return 1 + sum(self.count(each) for each in cast("list[object]", node))
+        if not isinstance(node, dict):
+            return 1
+        fields = cast("dict[str, object]", node)
+        total = 1 + sum(self.count(each) for key, each in fields.items() if key not in {"$defs", "definitions"})
+        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if isinstance(target := fields.get(key), str):
+                total += self._count_named(target)
+        return total
+
+    def _count_named(self, target: str) -> int:
+        found = _REFERENCES.fullmatch(target)
+        name = found[1] if found else ""
+        if name not in self._named:
+            raise TaskError("schema", f"the schema refers to {target!r}: only #/$defs/NAME that is there can be used")
+        if name not in self._counted:
+            self._counted[name] = None
+            self._counted[name] = self.count(self._named[name])
+        counted = self._counted[name]
+        if counted is None:
+            raise TaskError("schema", f"the schema refers to {target!r} from within itself")
+        return counted
+
+
+def _fields(node: object) -> dict[str, object]:
+    return cast("dict[str, object]", node) if isinstance(node, dict) else {}
 
 
 def _first_line(error: Exception) -> str:

@@ -25,6 +25,7 @@ while left:
     answers = await gather(*[llm(f'Square {{n}}') for n in batch], return_exceptions=True)
     found.update((n, int(answer)) for n, answer in zip(batch, answers) if isinstance(answer, str))
     left += [n for n, answer in zip(batch, answers) if not isinstance(answer, str) and answer.kind != 'budget']
+FINAL(sum(found.values()))
 """
 
 
@@ -39,9 +40,9 @@ class Toll(NamedTuple):
 class _Script:
     """Squares numbers; once a number of requests has come in, it lets go of who waits to end the life."""
 
-    def __init__(self, cells: list[str]) -> None:
+    def __init__(self, cell: str) -> None:
         self.due = threading.Event()
-        self._cells = cells
+        self._cell = cell
         self._left = 0
 
     def set_due_after(self, requests: int) -> None:
@@ -54,7 +55,7 @@ class _Script:
             self.due.set()
         if not request.system:
             return str(int(request.prompt.removeprefix("Square ")) ** 2)
-        return run_code(self._cells[min(request.turn, len(self._cells) - 1)])
+        return run_code(self._cell)
 
 
 def tell(seed: int) -> Toll:
@@ -62,7 +63,7 @@ def tell(seed: int) -> Toll:
     chance = random.Random(seed)
     number = chance.randrange(20, 300)
     batch = chance.choice([10, 50, 300])
-    script = _Script([_CELL.format(number=number, batch=batch), "FINAL(sum(found.values()))"])
+    script = _Script(_CELL.format(number=number, batch=batch))
     faults = Faults(chance.choice([0.0, 0.1, 0.3]), FAULTS, seed=seed, spare_agents=chance.random() < 0.5)
     settings = Settings(latency=Latency(0.001, 0.02, "uniform"), retry_after=0.01, capacity=chance.choice([None, 8]))
     with tempfile.TemporaryDirectory() as folder, FaultServer(script, settings=settings, faults=faults) as server:
@@ -114,7 +115,8 @@ class _Story:
         assert b"Traceback" not in stderr, stderr.decode()
         self.told = json.loads(stdout) if stdout else {}
         asyncio.run(settled(lambda: not any(map(_lives, below))))
-        again = {entry.digest for entry in self._server.log[before:]} & self.paid
+        # Turns may end in the same message and yet differ in what came before, so they are no witnesses.
+        again = {entry.digest for entry in self._server.log[before:] if not entry.system} & self.paid
         assert not again, f"{len(again)} journaled answers were asked for again"
 
     def _command(self, most: int) -> list[str]:

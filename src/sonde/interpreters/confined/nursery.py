@@ -22,8 +22,8 @@ from sonde.interpreters.protocol import Settings
 
 _FOLDERS = [str(Path(__file__).parents[3]), *(folder for folder in sys.path if Path(folder).is_absolute())]
 _BOOT = (
-    f"import sys; sys.path.extend({_FOLDERS!r}); from sonde.interpreters.confined.child.nursery import run;"
-    " run(int(sys.argv[1]))"
+    f"import gc, sys; gc.disable(); sys.path.extend({_FOLDERS!r});"
+    " from sonde.interpreters.confined.child.nursery import run; run(int(sys.argv[1]))"
 )
 _TAIL = 2000
 # A process with threads cannot be forked safely.

@@ -51,6 +51,7 @@ def run(control: int) -> None:
     os.environ.clear()
     gc.collect()
     gc.freeze()
+    gc.enable()  # it was off from the start: what is loaded is no garbage
     _serve_host(host, language)
 
 

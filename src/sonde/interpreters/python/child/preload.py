@@ -8,16 +8,15 @@ from contextlib import suppress
 from types import ModuleType
 
 _MODULES = """
-abc argparse array ast asyncio asyncio.subprocess base64 binascii bisect builtins bz2 calendar cmath codecs collections
-collections.abc colorsys concurrent.futures concurrent.futures.thread configparser contextlib contextvars copy csv
-dataclasses datetime decimal difflib dis email email.message email.parser email.utils enum errno fnmatch
-fractions functools gc getpass glob graphlib gzip hashlib heapq hmac html html.entities html.parser importlib
-importlib.util inspect io ipaddress itertools json json.decoder json.encoder keyword linecache locale logging lzma
-marshal math mimetypes numbers operator os os.path pathlib pickle pickletools platform posixpath pprint profile queue
-quopri random re reprlib sched secrets select shlex shutil signal socket sqlite3 stat statistics string stringprep
-struct subprocess symtable sys tempfile textwrap threading time timeit token tokenize tomllib traceback tracemalloc
-types typing unicodedata urllib urllib.parse uuid warnings weakref xml xml.dom.minidom xml.etree.ElementTree
-xml.sax zipfile zlib zoneinfo _strptime
+abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs collections collections.abc
+concurrent.futures concurrent.futures.thread configparser contextlib contextvars copy csv dataclasses datetime decimal
+difflib dis email email.message email.parser email.utils enum errno fnmatch fractions functools gc getpass glob
+graphlib gzip hashlib heapq hmac html html.entities html.parser importlib importlib.util inspect io ipaddress
+itertools json json.decoder json.encoder keyword linecache locale logging lzma marshal math numbers operator os
+os.path pathlib pickle platform posixpath pprint queue random re reprlib sched secrets select shlex shutil signal
+socket sqlite3 stat statistics string stringprep struct subprocess sys tempfile textwrap threading time timeit token
+tokenize tomllib traceback types typing unicodedata urllib urllib.parse uuid warnings weakref xml
+xml.etree.ElementTree zipfile zlib zoneinfo _strptime
 """
 
 _ENCODINGS = """

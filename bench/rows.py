@@ -82,7 +82,7 @@ def resume() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as runs, model_server(log=Path(runs, "log.jsonl")) as url:
 
         def once(n: int) -> float:
-            ask = (f"fan out {number} and wait", "--model", f"openai:bench@{url}", "--run-id", str(n))
+            ask = (f"fan out {number} and wait", "--route", "rlm", "--model", f"openai:bench@{url}", "--run-id", str(n))
             run(SONDE, "ask", *ask, "--runs-dir", runs, "--max-turns", "1", "--quiet", status=4)
             asked[0] += number + 1
             return run(SONDE, "resume", str(n), "--runs-dir", runs, "--max-turns", "2", "--quiet").wall
@@ -105,7 +105,8 @@ def start() -> Iterator[Row]:
     """From the shell's prompt to the end: an import, the help, and whole runs."""
     nothing = median(lambda: run(sys.executable, "-c", "pass"), 9).wall
     with model_server() as url, tempfile.TemporaryDirectory() as runs:
-        ask = (SONDE, "ask", "fan out 1", "--model", f"openai:bench@{url}", "--runs-dir", runs, "--quiet")
+        model = ("--route", "rlm", "--model", f"openai:bench@{url}")
+        ask = (SONDE, "ask", "fan out 1", *model, "--runs-dir", runs, "--quiet")
         cases: dict[str, tuple[Callable[[], Took], float]] = {
             "import sonde": (lambda: run(sys.executable, "-c", "import sonde"), 0.1),
             "sonde --help": (lambda: run(SONDE, "--help"), 0.2),

@@ -73,6 +73,7 @@ async def run() -> sonde.Result:
             inputs=[f"messages={HERE / 'sample.jsonl'}"],
             model=Script(),
             sub_model=f"local:{MODEL}",
+            route="rlm",
             concurrency=2,
             max_turns=1,
             run_id=run_id,

@@ -46,7 +46,7 @@ class Cli:
     def __init__(self, folder: Path, python: str = sys.executable) -> None:
         self.folder = folder
         self.python = python
-        self.environment: dict[str, str] = {}
+        self.environment = {"SONDE_ROUTE": "rlm"}  # most inputs here are small, and most tests about code
         self.launcher: list[str] = []
         """A command that is put before each."""
 

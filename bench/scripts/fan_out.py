@@ -11,6 +11,11 @@ if __name__ == "__main__":
     url, number, at_once, runs = sys.argv[1:]
     at_most = int(at_once) or None
     result = sonde.ask(
-        f"fan out {number}", model=f"openai:bench@{url}", concurrency=at_most, runs_dir=runs, call_timeout=60
+        f"fan out {number}",
+        route="rlm",
+        model=f"openai:bench@{url}",
+        concurrency=at_most,
+        runs_dir=runs,
+        call_timeout=60,
     )
     assert result.answer == int(number), result

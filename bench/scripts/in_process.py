@@ -7,4 +7,4 @@ from sonde.testing.scripted import ScriptedModel, code
 
 if __name__ == "__main__":
     model = ScriptedModel(code("print(len(context))"), code("FINAL(6 * 7)"))
-    assert sonde.ask("What is six times seven?", model=model, runs_dir=sys.argv[1]).answer == 42
+    assert sonde.ask("What is six times seven?", model=model, route="rlm", runs_dir=sys.argv[1]).answer == 42

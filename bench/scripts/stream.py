@@ -39,7 +39,7 @@ def spent() -> float:
 def ask(number: int, runs: Path) -> float:
     """Run it and return the processor time that it took."""
     began = spent()
-    result = sonde.ask("Go.", model=Instant(number), runs_dir=runs, max_calls=number + 1, cell_cpu=10_000)
+    result = sonde.ask("Go.", model=Instant(number), route="rlm", runs_dir=runs, max_calls=number + 1, cell_cpu=10_000)
     assert result.answer == 3 * number, result
     return spent() - began
 

@@ -13,7 +13,7 @@ from sonde.engine.result import Result
 from sonde.engine.run import Surroundings, start
 from sonde.errors import UsageError
 from sonde.models.protocol import Model
-from sonde.spec import Limits, ModelChoice, RunSpec
+from sonde.spec import Limits, ModelChoice, Route, RunSpec
 
 T = TypeVar("T")
 
@@ -41,6 +41,8 @@ class AskOptions(TypedDict, total=False):
     also_models: Sequence[str | Model]
     key_env: str
     schema: dict[str, Any] | type[PydanticModel]
+    route: Route
+    fallback: bool
     strict: bool
     interpreter: str
     interpreter_unconfined: bool
@@ -48,6 +50,7 @@ class AskOptions(TypedDict, total=False):
     runs_dir: str | Path
     run_id: str
     max_turns: int
+    max_depth: int
     max_calls: int
     max_tokens: int
     max_input_tokens: int
@@ -92,6 +95,8 @@ async def aask(question: str, **options: Unpack[AskOptions]) -> Result:
         schema=schema.model_json_schema() if isinstance(schema, type) else schema,
         price=options.get("price"),
         strict=options.get("strict", False),
+        route=options.get("route", "auto"),
+        fallback=options.get("fallback", True),
         interpreter=options.get("interpreter"),
         unconfined=options.get("interpreter_unconfined", False),
         guest_packages=tuple(options.get("guest_packages", ())),

@@ -12,6 +12,7 @@
     ├─ LimitReached        whoever set the limit: it was kept
     │  └─ OutOfService     whoever pays: a model's server refuses until something is mended
     ├─ RunCancelled        whoever started the run: somebody asked it to stop
+    ├─ Escalation          a person: the run waits for their answer
     ├─ ModelError          the engine: one model request failed; it may try again
     ├─ TaskError           the code in a cell: what it called failed
     └─ InternalError       us: a promise inside Sonde was broken
@@ -128,6 +129,12 @@ class RunCancelled(SondeError):
     """Somebody asked the run to stop."""
 
     code = "cancelled"
+
+
+class Escalation(SondeError):
+    """The run waits for a person. The message is the question."""
+
+    code = "escalated"
 
 
 class OutOfService(LimitReached):

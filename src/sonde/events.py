@@ -99,6 +99,8 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
     role: str
     model: str
     depth: int = 0
+    call: int = 0
+    """The call that asked for it; 0 for the root."""
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
@@ -139,6 +141,8 @@ class CallStarted(Event, frozen=True, tag="call_started"):
     label: str = ""
     model: str = ""
     request: Stored = ""
+    native: bool = False
+    """The model itself asked for it, as a tool; `cell` is its turn."""
 
 
 class CallRetried(Event, frozen=True, tag="call_retried"):
@@ -187,6 +191,54 @@ class Answered(Event, frozen=True, tag="answered"):
     value: Stored
 
 
+class PhaseStarted(Event, frozen=True, tag="phase_started"):
+    """An agent's work came to a new part, by the name that its code (or a pattern) gave it."""
+
+    agent: str
+    cell: int
+    name: str
+
+
+class Logged(Event, frozen=True, tag="logged"):
+    """A line that code wrote for people to read."""
+
+    agent: str
+    text: str
+
+
+class Saved(Event, frozen=True, tag="saved"):
+    """An intermediate result that code named, as JSON. The last one of a name counts."""
+
+    agent: str
+    name: str
+    value: Stored
+
+
+class FileWritten(Event, frozen=True, tag="file_written"):
+    """An agent wrote a file of its workspace; None if it was removed. `source` is the subagent it came from, and
+    `wanted` the path that was taken already."""
+
+    agent: str
+    path: str
+    content: Stored | None
+    source: str = ""
+    wanted: str = ""
+
+
+class Escalated(Event, frozen=True, tag="escalated"):
+    """The run waits for a person. `subject` is what they are asked about, such as code."""
+
+    agent: str
+    question: str
+    subject: Stored = ""
+
+
+class PersonAnswered(Event, frozen=True, tag="person_answered"):
+    """What a person said to the question the run waited with."""
+
+    text: str
+
+
 class Warned(Event, frozen=True, tag="warned"):
     """Something the user should know that did not stop the run."""
 
@@ -214,6 +266,12 @@ Fact = (
     | CallFinished
     | CallReused
     | Answered
+    | PhaseStarted
+    | Logged
+    | Saved
+    | FileWritten
+    | Escalated
+    | PersonAnswered
     | Warned
     | RunFinished
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -10,8 +10,12 @@ from sonde import jsontext
 from sonde.errors import UsageError
 
 Schema = dict[str, Any]
+Mode = Literal["ask", "agent", "workflow"]
+Route = Literal["auto", "direct", "rlm"]
+Approve = Literal["eval", "dispatch"]
 
-_MAY_BE_ZERO = {"retries", "retry_base_s", "max_usd"}
+DEEPEST = 5
+_MAY_BE_ZERO = {"retries", "retry_base_s", "max_usd", "max_depth"}
 _SMALLEST = 0.001
 
 
@@ -27,6 +31,8 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     """Model turns of one agent."""
     max_calls: int = 20_000
     """Dispatches of the whole run; turns of the root and retries are not counted."""
+    max_depth: int = 3
+    """How deep agents may nest below the root, which has depth 0."""
     max_tokens: int | None = None
     """Tokens of the whole run, in and out."""
     max_input_tokens: int | None = None
@@ -59,6 +65,8 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
             if value is not None and not lowest <= value < math.inf:
                 flag = "--" + _named(name).replace("_", "-")
                 raise UsageError(f"{flag} {value} is out of range", f"Give at least {lowest:g}.")
+        if self.max_depth > DEEPEST:
+            raise UsageError(f"--max-depth {self.max_depth} is out of range", f"Give at most {DEEPEST}.")
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> "Limits":
@@ -102,6 +110,24 @@ class ModelChoice(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.key_env if name.partition(":")[0] == self.root.partition(":")[0] else None
 
 
+class Subagent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A kind of agent that others can send to work."""
+
+    name: str
+    description: str
+    system_prompt: str
+    model: str | None = None
+    """Its model; None for the one that all subagents have."""
+    tools: tuple[str, ...] | None = None
+    """The tools it may use; None for all that there are."""
+    schema: Schema | None = None
+    """The form of its results, where the call that sends it does not name one."""
+    interpreter: bool = False
+    """Whether it may run code."""
+    can_delegate_to: tuple[str, ...] | None = None
+    """The agents it may send in its turn; None for all."""
+
+
 class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything that decides a run, but for the world around it."""
 
@@ -118,8 +144,39 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Packages of this Python that cells may import."""
     price: tuple[float, float] | None = None
     """Dollars for a million tokens in and out, of models whose price is not known."""
+    mode: Mode = "ask"
+    """Whether it answers over inputs, or works in a folder with tools."""
+    route: Route = "rlm"
+    """Whether code looks into the inputs, or one request holds them; `auto` goes by their size."""
+    folder: str | None = None
+    """Where an agent's files are; None for files that are the run's own."""
+    role: str | None = None
+    """The kind of agent that the root is."""
+    subagents: tuple[Subagent, ...] = ()
+    """Kinds of agents that can be sent, beside the general one."""
+    fallback: bool = True
+    """Process directly what may not be sent deeper; otherwise that is an error."""
+    approve: Approve | None = None
+    """What a person is asked before it happens."""
+    cache: bool = False
+    """Keep the answers to all plain calls for later runs, as `llm(..., cache=True)` does."""
+    cache_only: bool = False
+    """Answer plain calls with what was kept alone; what was not is an error."""
+    sends_from_code: bool = True
+    """Whether code has the word `task`; the tool of that name is another matter."""
+    workflow: str | None = None
+    """The code of a saved workflow, which takes the place of a model."""
+    args: Any = None
+    """What the workflow is given."""
+    most_items: int | None = None
+    """How many items one fan-out may have."""
     strict: bool = False
     """Refuse inputs that are not valid UTF-8."""
+
+    @property
+    def named_models(self) -> frozenset[str]:
+        """All models that somebody has named."""
+        return self.models.all | {each.model for each in self.subagents if each.model is not None}
 
     def to_json(self) -> str:
         """Return the spec as the journal keeps it."""

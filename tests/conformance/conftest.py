@@ -23,6 +23,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("monty", "test_spinning_while_waiting_does_not_starve_the_answer"): _NO_TASKS,
     ("monty", "test_words_can_be_hidden_and_come_back"): "it has no `del`",
     ("monty", "test_classes_can_be_pickled_and_dataclasses_made"): "it has no pickle",
+    ("monty", "test_a_stream_of_too_many_ends_in_an_error"): "it has no `async for`: its pipelines give lists",
     ("monty", "test_a_dead_interpreter_is_told"): "the code cannot end the process; tests/unit/test_monty.py does",
 }
 """The tests that a language does not run, each with the reason."""

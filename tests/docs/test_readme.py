@@ -65,19 +65,19 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
 
 def test_the_first_use_with_a_key(cli: Cli, serve: OpenServer) -> None:
     """The commands as they are printed, sent to a server of ours."""
-    (cli.folder / "reviews.csv").write_text("text\ngood\nbad\n")
+    (cli.folder / "reviews.csv").write_text("text\n" + "good\n" * 20_000)
     server = serve(lambda _: run_code("FINAL(str(len(context)))"))
     outcome = run(cli.folder, "bash", "-ec", shell("OPENAI_API_KEY="), OPENAI_BASE_URL=server.url)
-    assert outcome.stdout == "14\n", outcome.stderr
+    assert outcome.stdout == "100005\n", outcome.stderr
     assert server.log[0].model == "gpt-5.5"
 
 
 def test_the_python_example(cli: Cli, serve: OpenServer) -> None:
-    (cli.folder / "headlines.txt").write_text("sport\n")
+    (cli.folder / "headlines.txt").write_text("sport\n" * 20_000)
     [example] = [text for kind, text in FENCES if kind == "python"]
     server = serve(lambda _: run_code("FINAL(context.count('sport'))"))
     outcome = run(cli.folder, sys.executable, "-c", example, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="x")
-    assert outcome.stdout.startswith("1 Coverage(items=0"), outcome.stderr
+    assert outcome.stdout.startswith("20000 Coverage(items=0"), outcome.stderr
 
 
 def test_links_lead_somewhere() -> None:

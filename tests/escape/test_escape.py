@@ -99,5 +99,5 @@ def test_a_run_goes_on_after_a_hostile_program(name: str, tmp_path: Path) -> Non
     """The model writes it, and then finishes."""
     hostile = next(each for each in programs("python") if each.path.stem == name)
     model = ScriptedModel(code(hostile.code), code("FINAL(await llm('alive'))"), answer=lambda _: "alive")
-    result = sonde.ask("What?", model=model, runs_dir=tmp_path, cell_cpu=LIMIT_S, cell_memory=200)
+    result = sonde.ask("What?", model=model, route="rlm", runs_dir=tmp_path, cell_cpu=LIMIT_S, cell_memory=200)
     assert (result.status, result.answer) == ("completed", "alive"), result.error

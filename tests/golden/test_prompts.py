@@ -8,7 +8,7 @@ import pytest
 
 from sonde import jsontext
 from sonde.documents.attach import attach
-from sonde.engine.opening import first_message, system_prompts
+from sonde.engine.opening import ask_prompts, first_message
 from sonde.engine.transcript import EVAL
 from sonde.spec import Limits, ModelChoice, RunSpec
 
@@ -39,7 +39,7 @@ JAVASCRIPT = RunSpec("How many?", ModelChoice("openai:m"), interpreter="javascri
     ],
 )
 def test_system_prompts(name: str, spec: RunSpec, way: Literal["native", "fenced"]) -> None:
-    prompt = system_prompts(spec)[way]
+    prompt = ask_prompts(spec, spec.schema)[way]
     assert len(prompt) < 6000
     assert "$" not in prompt
     same_as_before(f"{name}.md", prompt)
@@ -51,11 +51,13 @@ def test_tools() -> None:
 
 def test_first_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    same_as_before("first-none.md", first_message(SPEC, attach([], tmp_path, strict=False)))
+    same_as_before("first-none.md", first_message(SPEC.question, attach([], tmp_path, strict=False), SPEC.limits))
     (tmp_path / "short.csv").write_text("a,b\n1,2\n")
-    same_as_before("first-short.md", first_message(SPEC, attach(["short.csv"], tmp_path, strict=False)))
+    short = attach(["short.csv"], tmp_path, strict=False)
+    same_as_before("first-short.md", first_message(SPEC.question, short, SPEC.limits))
     folder = tmp_path / "folder"
     folder.mkdir()
     for number in range(50):
         (folder / f"{number:02}.txt").write_text(f"begin {number} " + "middle\n" * 100 + 'end "quoted"')
-    same_as_before("first-many.md", first_message(TYPED, attach(["folder"], tmp_path, strict=False)))
+    many = attach(["folder"], tmp_path, strict=False)
+    same_as_before("first-many.md", first_message(TYPED.question, many, TYPED.limits))

@@ -123,7 +123,8 @@ class _Story:
         shared = ["--max-tokens", str(most), "--json", "--quiet"]
         if self._run.exists():
             return ["resume", "soak", *shared]
-        return ["ask", "Sum the squares.", "--model", f"openai:test@{self._server.url}", "--run-id", "soak", *shared]
+        model = ["--route", "rlm", "--model", f"openai:test@{self._server.url}"]
+        return ["ask", "Sum the squares.", *model, "--run-id", "soak", *shared]
 
     def _end(self, how: str, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is not None:

@@ -18,7 +18,7 @@ def model() -> ScriptedModel:
 
 def test_ask_blocks_and_returns_a_result(tmp_path: Path) -> None:
     scripted = model()
-    result = sonde.ask("What?", model=scripted, runs_dir=tmp_path)
+    result = sonde.ask("What?", model=scripted, route="rlm", runs_dir=tmp_path)
     scripted.check()
     assert (result.status, result.answer) == ("completed", ["aa", "bb"])
     assert result.coverage.done == 2
@@ -28,14 +28,16 @@ def test_ask_blocks_and_returns_a_result(tmp_path: Path) -> None:
 
 def test_ask_works_inside_a_running_loop(tmp_path: Path) -> None:
     async def notebook() -> object:
-        return sonde.ask("What?", model=model(), runs_dir=tmp_path).answer
+        return sonde.ask("What?", model=model(), route="rlm", runs_dir=tmp_path).answer
 
     assert asyncio.run(notebook()) == ["aa", "bb"]
 
 
 def test_many_at_once(tmp_path: Path) -> None:
     async def main() -> list[sonde.Result]:
-        return await asyncio.gather(*[sonde.aask("What?", model=model(), runs_dir=tmp_path) for _ in range(5)])
+        return await asyncio.gather(
+            *[sonde.aask("What?", model=model(), route="rlm", runs_dir=tmp_path) for _ in range(5)]
+        )
 
     assert [result.answer for result in asyncio.run(main())] == [["aa", "bb"]] * 5
 
@@ -59,7 +61,7 @@ class Count:
 
 def test_a_typed_answer(tmp_path: Path) -> None:
     scripted = ScriptedModel(code("FINAL({'n': 'x'})"), code("FINAL({'n': 3})"))
-    result = sonde.ask("What?", model=scripted, runs_dir=tmp_path, schema=Count)
+    result = sonde.ask("What?", model=scripted, route="rlm", runs_dir=tmp_path, schema=Count)
     assert isinstance(result.answer, Count)
     assert result.answer.n == 3
 
@@ -75,7 +77,7 @@ except TaskError as error:
     FINAL([first, error.kind])
 """
     scripted = ScriptedModel(code(cell), answer=lambda _: next(said))
-    result = sonde.ask("What?", model=scripted, runs_dir=tmp_path)
+    result = sonde.ask("What?", model=scripted, route="rlm", runs_dir=tmp_path)
     assert result.answer == [{"n": 1}, "schema"]
     assert result.usage.requests == 5
 
@@ -91,7 +93,7 @@ except TaskError as error:
 def test_schemas_that_cannot_be_used_cost_nothing(tmp_path: Path, schema: str) -> None:
     cell = f"try:\n    await llm('one', schema={schema})\nexcept TaskError as error:\n    FINAL(error.kind)"
     scripted = ScriptedModel(code(cell), answer=lambda _: "{}")
-    result = sonde.ask("What?", model=scripted, runs_dir=tmp_path)
+    result = sonde.ask("What?", model=scripted, route="rlm", runs_dir=tmp_path)
     assert (result.answer, len(scripted.requests)) == ("schema", 1)
 
 
@@ -111,7 +113,9 @@ def test_cancelling_the_coroutine_cancels_the_run(tmp_path: Path) -> None:
 
     async def main() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(sonde.aask("What?", model=scripted, runs_dir=tmp_path, run_id="mine"), 0.5)
+            await asyncio.wait_for(
+                sonde.aask("What?", model=scripted, route="rlm", runs_dir=tmp_path, run_id="mine"), 0.5
+            )
 
     asyncio.run(main())
     from sonde.engine.run import standing
@@ -128,7 +132,7 @@ def test_a_killed_interpreter_gets_its_variables_back(tmp_path: Path) -> None:
         "FINAL([x, await llm('two')])",
     ]
     scripted = ScriptedModel(*map(code, cells), answer=lambda r: r.messages[0].text.upper())
-    result = sonde.ask("What?", model=scripted, runs_dir=tmp_path)
+    result = sonde.ask("What?", model=scripted, route="rlm", runs_dir=tmp_path)
     assert result.answer == ["ONE", "TWO"]
     asked = [request.messages[0].text for request in scripted.requests if request.messages[0].role == "user"]
     assert asked == ["one", "two", "two"], "the paid result was given once, then asked anew"

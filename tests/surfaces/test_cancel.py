@@ -102,7 +102,7 @@ def test_cancelling_the_task_stops_a_run_in_python(tmp_path: Path) -> None:
             delay=lambda _: 0.01,
         )
         task = asyncio.create_task(
-            sonde.aask("How many?", model=model, runs_dir=tmp_path, run_id="task", concurrency=2)
+            sonde.aask("How many?", model=model, route="rlm", runs_dir=tmp_path, run_id="task", concurrency=2)
         )
         await asyncio.wait_for(asked.wait(), 10)
         task.cancel()

@@ -310,7 +310,8 @@ def test_a_disk_that_is_full_ends_the_run_with_its_reason(cli: Cli, serve: OpenS
     """A limit on the size of files stands in for a full disk."""
     cell = "r = [await llm(f'{n}?' + 'x' * 5000) for n in range(100)]\nFINAL(len(r))"
     server = serve(lambda request: run_code(cell) if request.system else "yes")
-    command = f"ulimit -f 600; exec {sys.executable} -m sonde ask Go. --model openai:test@{server.url} --json --quiet"
+    ask = f"{sys.executable} -m sonde ask Go. --route rlm --model openai:test@{server.url} --json --quiet"
+    command = f"ulimit -f 600; exec {ask}"
     process = subprocess.run(["sh", "-c", command], cwd=cli.folder, capture_output=True, timeout=30, check=False)
     assert process.returncode == 5, process.stderr
     told = json.loads(process.stdout)

@@ -28,7 +28,7 @@ def test_each_message_is_asked_about_once_and_the_answers_are_counted(
 
     model = FunctionModel(answer)
     sample = f"messages={HERE / 'sample.jsonl'}"
-    result = sonde.ask(QUESTION, inputs=[sample], model=Script(), sub_model=model, runs_dir=tmp_path)
+    result = sonde.ask(QUESTION, inputs=[sample], model=Script(), route="rlm", sub_model=model, runs_dir=tmp_path)
     messages = [row["message"] for row in rows_of(HERE / "sample.jsonl")]
     prompts = [request.messages[0].text for request in model.requests]
     assert [re.sub(r"(?s).*Review: (.*)\nSentiment:", r"\1", prompt) for prompt in prompts] == messages

@@ -26,7 +26,7 @@ def model(*cells: str) -> ScriptedModel:
 
 def first_life(runs: Path) -> Path:
     """A run that has used up its turns with two cells done."""
-    result = sonde.ask("What?", model=model(*CELLS), runs_dir=runs, run_id="whole", max_turns=2)
+    result = sonde.ask("What?", model=model(*CELLS), route="rlm", runs_dir=runs, run_id="whole", max_turns=2)
     assert result.status == "limit"
     return Path(result.run_dir)
 

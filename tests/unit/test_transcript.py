@@ -16,7 +16,7 @@ def fresh() -> Transcript:
 def cells(reply: str | Reply) -> list[Cell]:
     step = fresh().read(Reply(reply) if isinstance(reply, str) else reply)
     assert isinstance(step, list)
-    return step
+    return [each for each in step if isinstance(each, Cell)]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,7 @@ def test_what_comes_after_the_block_is_dropped_and_told() -> None:
     transcript = fresh()
     step = transcript.read(Reply("```python\n1\n```\nIt printed 1, so:\n```python\nFINAL(1)\n```"))
     assert isinstance(step, list)
+    assert isinstance(step[0], Cell)
     transcript.show(step[0], CellResult("ok", "1"))
     assert "FINAL" not in transcript.messages[-2].text
     assert (

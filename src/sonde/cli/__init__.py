@@ -7,16 +7,26 @@ from importlib import import_module
 
 import click
 
-from sonde.errors import SondeError, UsageError
+from sonde.cli.defaults import AllDefaults
+from sonde.errors import RunCancelled, SondeError, UsageError
 from sonde.version import __version__
 
 _VERBS = {
     "ask": "Answer a question over inputs of any size.",
+    "agent": "Do a piece of work in a folder, with tools, code and subagents.",
+    "run": "Run a saved workflow.",
+    "plan": "Tell what a question would take; send nothing.",
     "resume": "Go on with a run that was cut short; nothing finished is paid again.",
     "cancel": "Stop a run that another process drives.",
     "runs": "List the runs.",
     "show": "Show what a run did and what it took.",
+    "diff": "Tell where two runs differ.",
+    "export": "Write a run's record to files.",
     "models": "List models and keys, fetch weights, try a model.",
+    "gc": "Drop old runs by age and size.",
+    "chunk": "Cut inputs into pieces, with a manifest.",
+    "grep": "Find lines in inputs of any size.",
+    "config": "Tell which settings count, and where each comes from.",
     "doctor": "Tell what works on this machine, and why not; check and repair a run's record.",
 }
 
@@ -40,7 +50,8 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sonde")
 @click.option("--debug", is_flag=True, envvar="SONDE_DEBUG", help="Show tracebacks of errors.")
-def command(debug: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, debug: bool) -> None:
     """Let a probe down into inputs too large for a model's window.
 
     The input stays outside the model, as a variable of an interpreter. The model writes code that cuts it up, counts in
@@ -53,6 +64,7 @@ def command(debug: bool) -> None:
     """
     if debug:
         os.environ["SONDE_DEBUG"] = "1"
+    ctx.default_map = AllDefaults()
 
 
 def main() -> None:
@@ -68,5 +80,5 @@ def main() -> None:
         if os.environ.get("SONDE_DEBUG"):
             traceback.print_exc()
         click.echo(f"sonde: error: {error}", err=True)
-        status = 2 if isinstance(error, UsageError) else 5
+        status = 2 if isinstance(error, UsageError) else 130 if isinstance(error, RunCancelled) else 5
     sys.exit(status if isinstance(status, int) else 0)

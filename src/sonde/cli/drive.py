@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from sonde.cli.output import EXIT_CODES, finish
 from sonde.cli.progress import Progress
+from sonde.engine.approval import Person
 from sonde.engine.result import Result
 from sonde.engine.run import Surroundings, standing
 
@@ -17,7 +18,7 @@ Work = Callable[[Surroundings], Awaitable[Result]]
 def drive(work: Work, around: Surroundings, *, as_json: bool, quiet: bool) -> int:
     """Run `work` and return the exit code. The first Ctrl-C stops it in order, a second one at once."""
     progress = Progress(quiet=quiet)
-    around = around._replace(listeners=(progress.listen,))
+    around = around._replace(listeners=(progress.listen,), person=_in_quiet(around.person, progress))
     try:
         result = asyncio.run(_until_stopped(work, around, progress))
     except asyncio.CancelledError:
@@ -25,6 +26,21 @@ def drive(work: Work, around: Surroundings, *, as_json: bool, quiet: bool) -> in
             return EXIT_CODES["cancelled"]
         result = standing(around.runs / progress.run_id)
     return finish(result, as_one_object=as_json)
+
+
+def _in_quiet(person: Person | None, progress: Progress) -> Person | None:
+    """Return who asks a person something, with nothing drawn meanwhile."""
+    if person is None:
+        return None
+
+    async def ask(question: str, subject: str) -> str:
+        progress.pauses = True
+        try:
+            return await person(question, subject)
+        finally:
+            progress.pauses = False
+
+    return ask
 
 
 async def _until_stopped(work: Work, around: Surroundings, progress: Progress) -> Result:

@@ -1,14 +1,15 @@
 """Flags that several verbs share. Each has an environment variable: `SONDE_` and its name in capitals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from sonde.cli.defaults import use_profile
 from sonde.engine.folder import DEFAULT
 from sonde.interpreters.choose import NAMES
-from sonde.spec import Limits
+from sonde.spec import Limits, Route
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,7 +18,7 @@ _DEFAULTS = Limits()
 
 def option(flag: str, *names: str, **settings: Any) -> Callable[[F], F]:
     """Return a click option with its environment variable."""
-    variable = "SONDE_" + flag.lstrip("-").replace("-", "_").upper()
+    variable = "SONDE_" + flag.partition("/")[0].lstrip("-").replace("-", "_").upper()
     return click.option(flag, *names, envvar=variable, **settings)
 
 
@@ -38,6 +39,13 @@ runs_dir = option(
     default=DEFAULT,
     show_default=True,
     help="Where runs are kept.",
+)
+
+profile = option(
+    "--profile",
+    is_eager=True,  # it sets the defaults of all others
+    callback=use_profile,
+    help="Settings for a kind of work: large-file, multi-file, corpus, refactor, rlm-agent, or one of your own.",
 )
 
 record = option(
@@ -73,8 +81,64 @@ interpreter: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option("--guest-packages", default="", help="Packages that Python cells may import, such as numpy,pandas."),
 )
 
+models: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option("--model", help="The root's model, as PROVIDER:NAME or PROVIDER:NAME@URL."),
+    option("--sub-model", help="The model of all subagents; the root's if not given."),
+    option("--also-model", multiple=True, help="Another model that code may name: `llm(..., model=NAME)`."),
+    option("--key-env", help="The environment variable with the key, if not the usual one of --model's provider."),
+    option("--price", help="Dollars for a million tokens, as IN,OUT, of models whose price is not known."),
+)
+
+route: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option(
+        "--route",
+        type=click.Choice(["auto", "direct", "rlm"]),
+        default="auto",
+        show_default=True,
+        help="Whether one request holds the inputs (direct), or code looks into them (rlm); auto goes by their size.",
+    ),
+    option("--plain", is_flag=True, help="One request with the inputs in it: the same as --route direct."),
+)
+
+
+def route_of(given: Mapping[str, Any]) -> Route:
+    """Return the route that the flags choose."""
+    return "direct" if given["plain"] else given["route"]
+
+
+running: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option("--schema", type=click.Path(path_type=Path), help="A file with the answer's JSON schema."),
+    option("--strict", is_flag=True, help="Refuse inputs that are not valid UTF-8."),
+    record,
+    runs_dir,
+    option("--run-id", help="A name for the run, instead of one made of the time."),
+    option("--yes", is_flag=True, help="Do not ask before a run that would be large."),
+)
+
+orchestration: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option(
+        "--agents",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        help="A folder of agent files: kinds of subagents.  [default: .sonde/agents, if it is there]",
+    ),
+    option(
+        "--cache-intermediate",
+        is_flag=True,
+        help="Keep the answers of `llm` for later runs: the same question again costs nothing.",
+    ),
+    option("--parallel-sub-calls/--no-parallel-sub-calls", default=True, help="Whether calls overlap.  [default: yes]"),
+    option("--no-code-subagents", is_flag=True, help="Code has no word `task`; a model may still use the tool."),
+    option("--no-fallback", is_flag=True, help="Fail what may not be sent deeper, rather than ask it directly."),
+    option(
+        "--approve",
+        type=click.Choice(["eval", "dispatch"]),
+        help="Ask a person before each cell runs, or before a cell first sends something.",
+    ),
+)
+
 limits: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     _limit("--max-turns", int, "Turns of the root model."),
+    _limit("--max-depth", int, "How deep agents may nest below the root; at most 5."),
     _limit("--max-calls", int, "Calls that code may dispatch in the whole run."),
     _limit("--max-tokens", int, "Tokens of the whole run, in and out."),
     _limit("--max-input-tokens", int, "Tokens of all prompts."),

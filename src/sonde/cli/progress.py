@@ -6,7 +6,7 @@ import sys
 import time
 
 from sonde.cli.output import dollars, harmless, say, seconds
-from sonde.events import InputAttached, Record, RunResumed, RunStarted, Warned
+from sonde.events import InputAttached, Logged, PhaseStarted, Record, RunResumed, RunStarted, Warned
 from sonde.views.summary import Summary
 
 _REDRAW_S = 0.2
@@ -18,6 +18,8 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self.run_id = ""
+        self.pauses = False
+        """Whether somebody is being asked something, so that nothing may be drawn."""
         self._quiet = quiet
         self._in_place = sys.stderr.isatty() and not quiet
         self._summary = Summary()
@@ -40,6 +42,12 @@ class Progress:
             case Warned(code=code, message=message) if code != "internal":
                 self._clear()
                 say(f"note: {message}")
+            case PhaseStarted(name=name):
+                self._clear()
+                say(f"phase: {name}")
+            case Logged(text=text):
+                self._clear()
+                say(text)
             case _:
                 pass
 
@@ -50,7 +58,8 @@ class Progress:
         try:
             while True:
                 await asyncio.sleep(_REDRAW_S if self._in_place else _LINE_S)
-                self._draw()
+                if not self.pauses:
+                    self._draw()
         finally:
             self._clear()
 

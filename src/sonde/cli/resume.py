@@ -11,10 +11,12 @@ from sonde.engine.folder import find
 from sonde.engine.run import Surroundings
 from sonde.engine.run import resume as take_up
 from sonde.spec import Limits
+from sonde.workflows.find import code_in, language_of_run
 
 
 @click.command(short_help="Go on with a run that was cut short.")
 @click.argument("run")
+@options.option("--answer", help="What you say to the question that the run stopped with.")
 @options.limits
 @options.record
 @options.runs_dir
@@ -29,9 +31,16 @@ def resume(ctx: click.Context, /, run: str, **given: Any) -> None:
     \b
     sonde resume last
     sonde resume last --max-usd 20
+    sonde resume last --answer yes
     """
     runs_dir: Path = given["runs_dir"]
     path = find(runs_dir, run)
     limits = {name: given[name] for name in Limits.option_names()}
-    around = Surroundings(runs_dir, limits=limits, record=given["record"])
+    around = Surroundings(
+        runs_dir,
+        answer=given["answer"],
+        limits=limits,
+        record=given["record"],
+        workflows=code_in(lambda: language_of_run(path)),
+    )
     ctx.exit(drive(lambda place: take_up(path, place), around, as_json=given["as_json"], quiet=given["quiet"]))

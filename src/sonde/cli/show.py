@@ -1,6 +1,7 @@
 """`sonde show`: what a run did and what it took."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -8,14 +9,20 @@ import msgspec
 
 from sonde.cli import options
 from sonde.cli.output import as_json as result_as_json
-from sonde.cli.output import dollars, fault_line, harmless, print_json, seconds, usage_as_json
+from sonde.cli.output import dollars, fault_line, harmless, seconds, usage_as_json
+from sonde.cli.rows import call_lines, calls_as_json, cell_lines, cells_as_json
 from sonde.engine.folder import find
 from sonde.engine.result import Result
 from sonde.engine.run import standing
-from sonde.errors import RunChoiceError
+from sonde.errors import RunChoiceError, UsageError
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
+from sonde.record.cost import direct
+from sonde.record.outline import coverage_as_json, limits_as_json, now_of
+from sonde.record.plan import Plan
 from sonde.spec import RunSpec
+from sonde.views.costs import Costs
+from sonde.views.phases import Phase, Phases
 from sonde.views.summary import Summary
 from sonde.views.tree import AgentNode, Step, Tree
 
@@ -24,52 +31,111 @@ _MARKS = {"ok": "✓", "completed": "✓", "failed": "✗", "error": "✗", "run
 
 @click.command(short_help="Show what a run did and what it took.")
 @click.argument("run")
-@click.option("--tree", "view", flag_value="tree", help="Its turns and cells, and what each cell called.")
+@click.option("--tree", "view", flag_value="tree", help="Its agents, their turns and cells, and what each called.")
 @click.option("--cost", "view", flag_value="cost", help="Tokens and requests of each model.")
+@click.option("--calls", "view", flag_value="calls", help="Each piece of work that code dispatched, and the ledger.")
+@click.option("--failed", "only_failed", is_flag=True, help="With --calls: only what failed.")
+@click.option("--cells", "view", flag_value="cells", help="The code that ran, what it printed and came to.")
+@click.option("--plan", "view", flag_value="plan", help="What was asked, the phases, the way the run went about it.")
 @options.runs_dir
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def show(run: str, view: str | None, runs_dir: Path, as_json: bool) -> None:
+def show(run: str, view: str | None, only_failed: bool, runs_dir: Path, as_json: bool) -> None:
     """Show RUN: an id, the beginning of one, or "last". It may still be running."""
+    if only_failed and view not in {None, "calls"}:
+        raise UsageError("--failed goes with --calls", "Leave one of them out.")
+    view = "calls" if only_failed else view
     path = find(runs_dir, run)
-    summary, tree = Summary(), Tree()
     with Reader(path / FILE_NAME) as reader:
-        for record in reader.records():
-            summary.add(record)
-            tree.add(record)
-    if not summary.spec:
-        raise RunChoiceError(
-            f"run {path.name} has no beginning in its record", f"`sonde doctor {path.name}` tells more."
-        )
-    if view == "cost":
-        costs = {
-            name: {**usage_as_json(usage), "cost_usd": summary.costs.get(name)}
-            for name, usage in summary.models.items()
-        }
-        lines = _cost_lines(summary)
-        plain: object = {
-            "run_id": summary.run_id,
-            "cost_usd": summary.cost_usd,
-            "models": costs,
-            "unreported": {"tokens": summary.usage.unreported_tokens, "usd": summary.unreported_usd},
-        }
-    elif view == "tree":
-        lines = _tree_lines(tree)
-        plain = {
-            "run_id": summary.run_id,
-            "agents": [_agent_as_json(agent) for agent in tree.agents.values()],
-        }
-    else:
-        result = standing(path)
-        lines = _summary_lines(summary, result)
-        plain = result_as_json(result)
-    if as_json:
-        print_json(plain)
-    else:
-        for line in lines:
+        folds = _Folds(reader)
+        if not folds.summary.spec:
+            raise RunChoiceError(
+                f"run {path.name} has no beginning in its record", f"`sonde doctor {path.name}` tells more."
+            )
+        if as_json:
+            for part in _json_parts(view, folds, path, only_failed=only_failed):
+                click.echo(part, nl=False)
+            click.echo()
+            return
+        for line in _lines(view, folds, path, only_failed=only_failed):
             click.echo(harmless(line))
 
 
-def _summary_lines(summary: Summary, result: Result) -> Iterator[str]:
+class _Folds:
+    """What a run comes to."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.summary, self.tree, self.phases, self.plan, self.costs = Summary(), Tree(), Phases(), Plan(), Costs()
+        for record in reader.records():
+            for fold in (self.summary, self.tree, self.phases, self.plan, self.costs):
+                fold.add(record)
+
+
+def _lines(view: str | None, folds: _Folds, path: Path, *, only_failed: bool) -> Iterable[str]:
+    match view:
+        case "cost":
+            return _cost_lines(folds)
+        case "tree":
+            return _tree_lines(folds.tree)
+        case "calls":
+            return call_lines(folds.reader, folds.summary, only_failed=only_failed)
+        case "cells":
+            return cell_lines(folds.reader)
+        case "plan":
+            return folds.plan.as_lines(folds.summary, folds.phases, folds.reader)
+        case _:
+            return _summary_lines(folds, standing(path))
+
+
+def _json_parts(view: str | None, folds: _Folds, path: Path, *, only_failed: bool) -> Iterable[str]:
+    """Return the parts of one JSON object."""
+    reader, summary = folds.reader, folds.summary
+    match view:
+        case "calls":
+            return calls_as_json(reader, coverage_as_json(summary.coverage, reader), only_failed=only_failed)
+        case "cells":
+            return cells_as_json(reader)
+        case "cost":
+            plain: object = _cost_as_json(folds)
+        case "tree":
+            agents = [_agent_as_json(agent) for agent in folds.tree.agents.values()]
+            plain = {"run_id": summary.run_id, "agents": agents}
+        case "plan":
+            plain = _plan_as_json(folds)
+        case _:
+            plain = result_as_json(standing(path))
+    return [json.dumps(plain)]
+
+
+def _cost_as_json(folds: _Folds) -> dict[str, object]:
+    summary = folds.summary
+    costs = {
+        name: {**usage_as_json(usage), "cost_usd": summary.costs.get(name)} for name, usage in summary.models.items()
+    }
+    return {
+        "run_id": summary.run_id,
+        "cost_usd": summary.cost_usd,
+        "models": costs,
+        "unreported": {"tokens": summary.usage.unreported_tokens, "usd": summary.unreported_usd},
+        "baseline": direct(summary, folds.costs, RunSpec.from_json(summary.spec)),
+    }
+
+
+def _plan_as_json(folds: _Folds) -> dict[str, object]:
+    summary = folds.summary
+    spec = RunSpec.from_json(summary.spec)
+    return {
+        "run_id": summary.run_id,
+        "question": spec.question,
+        "inputs": [{"source": each.source, "chars": each.chars, "lines": each.lines} for each in summary.inputs],
+        "limits": limits_as_json(now_of(summary, spec)),
+        "phases": [phase._asdict() for phase in (*folds.phases.all, *folds.phases.named.all)],
+        "calls": dict(folds.plan.calls),
+    }
+
+
+def _summary_lines(folds: _Folds, result: Result) -> Iterator[str]:
+    summary = folds.summary
     spec = RunSpec.from_json(summary.spec)
     yield f"run       {summary.run_id}"
     yield f"question  {spec.question}"
@@ -79,7 +145,8 @@ def _summary_lines(summary: Summary, result: Result) -> Iterator[str]:
         yield f"input     {each.source}: {each.chars:,} characters, {each.lines:,} lines"
     if len(summary.inputs) > 10:
         yield f"input     … and {len(summary.inputs) - 10:,} more"
-    yield f"work      {summary.turns:,} turns, {summary.cells:,} cells, {result.calls.total:,} calls"
+    agents = f", {summary.subagents:,} subagents to depth {summary.max_depth}" if summary.subagents else ""
+    yield f"work      {summary.turns:,} turns, {summary.cells:,} cells, {result.calls.total:,} calls{agents}"
     yield (
         f"coverage  {summary.items:,} items: {summary.items_done:,} done, {summary.items_failed:,} failed, "
         f"{summary.items_open:,} under way"
@@ -88,15 +155,24 @@ def _summary_lines(summary: Summary, result: Result) -> Iterator[str]:
     yield f"calls     {calls.ok:,} ok, {calls.failed:,} failed, {calls.cached:,} answered from the record"
     yield f"usage     {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {summary.retries:,} retries"
     yield f"cost      {dollars(summary.cost_usd)}"
+    if phases := ", ".join(_phase_words(phase) for phase in folds.phases.all):
+        yield f"phases    {phases}"
     yield f"time      {seconds(summary.duration_s)} in {summary.lives:,} {'life' if summary.lives == 1 else 'lives'}"
     for message in summary.warnings[:10]:
         yield f"note      {message}"
+    if summary.asks is not None:
+        yield f"asks      {summary.asks.question}"
     if result.answer is not None:
         answer = result.answer if isinstance(result.answer, str) else msgspec.json.encode(result.answer).decode()
         yield f"answer    {answer}"
 
 
-def _cost_lines(summary: Summary) -> Iterator[str]:
+def _phase_words(phase: Phase) -> str:
+    return f"{phase.name} " + ("under way" if phase.ended is None else seconds(phase.ended - phase.began))
+
+
+def _cost_lines(folds: _Folds) -> Iterator[str]:
+    summary = folds.summary
     yield f"{'model':40} {'requests':>9} {'tokens in':>12} {'cached':>12} {'tokens out':>12} {'dollars':>12}"
     costs = [*((name, usage, summary.costs.get(name)) for name, usage in summary.models.items())]
     for name, usage, cost in [*costs, ("all", summary.usage, summary.cost_usd)]:
@@ -110,13 +186,18 @@ def _cost_lines(summary: Summary) -> Iterator[str]:
 
 
 def _tree_lines(tree: Tree) -> Iterator[str]:
-    for agent in tree.agents.values():
-        yield f"{_MARKS.get(agent.status, '·')} {agent.path} · {agent.model} · {agent.status}"
+    """Yield the agents, each indented below the one that asked for it."""
+    waiting = [(node, "") for node in reversed(tree.children(""))]
+    while waiting:
+        agent, indent = waiting.pop()
+        role = f" · {agent.role}" if agent.role not in {"", "root"} else ""
+        yield f"{indent}{_MARKS.get(agent.status, '·')} {agent.path}{role} · {agent.model} · {agent.status}"
         for number, step in enumerate(agent.steps):
             last = number == len(agent.steps) - 1
-            yield f"{'└─' if last else '├─'} {_step_line(step)}"
+            yield f"{indent}{'└─' if last else '├─'} {_step_line(step)}"
             for failure in step.failures:
-                yield f"{'  ' if last else '│ '}    ✗ {failure}"
+                yield f"{indent}{'  ' if last else '│ '}    ✗ {failure}"
+        waiting += [(node, f"{indent}   ") for node in reversed(tree.children(agent.path))]
 
 
 def _step_line(step: Step) -> str:
@@ -126,12 +207,19 @@ def _step_line(step: Step) -> str:
     if step.kind == "cell":
         total = step.calls.total()
         counts = ", ".join(f"{count:,} {status}" for status, count in step.calls.items())
-        parts.append(f"{total:,} calls: {counts}" if total else "no calls")
+        parts.append(f"{total:,} calls: {counts}{_kinds(step)}" if total else "no calls")
     if step.usage.requests:
         parts.append(f"{step.usage.input_tokens:,} tokens in, {step.usage.output_tokens:,} out")
     if step.fault is not None:
         parts.append(f"{step.fault.kind}: {fault_line(step.fault)}".removeprefix(": "))
     return " · ".join(parts)
+
+
+def _kinds(step: Step) -> str:
+    """Return what was called, where it was not `llm` alone."""
+    if set(step.functions) <= {"llm"}:
+        return ""
+    return f" ({', '.join(f'{count:,} {function}' for function, count in sorted(step.functions.items()))})"
 
 
 def _agent_as_json(agent: AgentNode) -> dict[str, object]:
@@ -143,9 +231,19 @@ def _agent_as_json(agent: AgentNode) -> dict[str, object]:
             "duration_s": None if step.ended is None else round(step.ended - step.began, 3),
             "usage": usage_as_json(step.usage),
             "calls": dict(step.calls),
+            "functions": dict(step.functions),
             "failures": step.failures,
             "error": None if step.fault is None else step.fault.message,
         }
         for step in agent.steps
     ]
-    return {"agent": agent.path, "model": agent.model, "status": agent.status, "steps": steps}
+    return {
+        "agent": agent.path,
+        "parent": agent.parent or None,
+        "role": agent.role,
+        "depth": agent.depth,
+        "call": agent.call or None,
+        "model": agent.model,
+        "status": agent.status,
+        "steps": steps,
+    }

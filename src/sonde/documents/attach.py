@@ -56,6 +56,10 @@ class Inputs:
         """All of them as one document."""
         return self.documents[0] if len(self.documents) == 1 else joined("context", self.documents)
 
+    def only(self, number: int) -> "Inputs":
+        """Return one of them alone."""
+        return Inputs([self.all[number]], [])
+
     def open_file(self, number: int) -> int:
         """Return a new descriptor for reading an input's file."""
         return os.open(self.all[number].path, os.O_RDONLY | os.O_CLOEXEC)
@@ -77,6 +81,15 @@ def attach(arguments: Iterable[str], spool: Path, *, strict: bool) -> Inputs:
                 raise InputError(what, "Convert it, or leave out --strict to keep them as they are.")
             notes.append(f"{what}; they are kept as they are")
     return Inputs(inputs, notes)
+
+
+def attach_text(name: str, text: str, target: Path) -> Inputs:
+    """Return a text as the only input; it is written to the file `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with open(target, "wb", opener=_private) as copy:
+        copy.write(_as_bytes(text))
+    status = target.stat()
+    return Inputs([reattach(name, name, target, Mark(name, status.st_size, status.st_mtime_ns))], [])
 
 
 def reattach(name: str, source: str, path: Path, mark: Mark) -> Input:
@@ -154,6 +167,14 @@ def _spool(stream: BinaryIO, target: Path) -> Path:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def _as_bytes(text: str) -> bytes:
+    """Return text as the bytes that it was read from; what never was a byte is replaced."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def _changed(what: str) -> InputChanged:

@@ -1,73 +1,60 @@
-"""Answer what the code in a cell calls: for real, or as it was answered before."""
+"""Answer for real what the code in a cell calls."""
 
 import asyncio
 import math
-from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
-
-import msgspec
 
 from sonde import jsontext
 from sonde.engine.context import Context
-from sonde.engine.history import AgentHistory, CellPast, Past
+from sonde.engine.errands import Errands
+from sonde.engine.finished import finished_calls
+from sonde.engine.history import AgentHistory
+from sonde.engine.job import Job
 from sonde.engine.recorder import Asked, Place, key_of
+from sonde.engine.words import (
+    BudgetCall,
+    FinalCall,
+    Given,
+    LlmCall,
+    LogCall,
+    PhaseCall,
+    Refused,
+    ResultsCall,
+    RlmCall,
+    SaveCall,
+    SleepCall,
+    TaskCall,
+    ToolUse,
+    Unknown,
+    WorkflowCall,
+    read_call,
+    request_of,
+)
 from sonde.errors import ModelChoiceError, TaskError
-from sonde.events import Warned
+from sonde.events import Logged, PhaseStarted, Saved
 from sonde.interpreters.protocol import Answer
 from sonde.limits.scope import Amounts
-from sonde.models.protocol import Message, Model, Reply, Request
+from sonde.models.protocol import Message, Model, Request
 from sonde.tasks.dispatch import Tally
 from sonde.tasks.schemas import Shape, instruction
+
+MOST_TOOL_USES = 256
+
+_DISPATCHES = LlmCall | TaskCall | RlmCall
 
 
 class Answerable(Protocol):
     """Who takes an agent's final answer."""
 
+    @property
+    def job(self) -> Job:
+        """What it is to do."""
+        ...
+
     def accept(self, value: object) -> None:
         """Take the answer, if it is the first. Raises `TaskError` if it does not fit the schema."""
         ...
-
-
-class LlmCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `llm` is given."""
-
-    prompt: str
-    schema: dict[str, Any] | None = None
-    model: str | None = None
-    label: str | None = None
-    cache: bool = False
-
-
-class FinalCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `FINAL` is given."""
-
-    value: Any
-
-
-class BudgetCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `budget` is given: nothing."""
-
-
-class SleepCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Until when a timer runs."""
-
-    until: float
-
-
-class Unknown(msgspec.Struct, frozen=True):
-    """A call that cannot be answered, and why."""
-
-    why: str
-
-
-Given = LlmCall | FinalCall | BudgetCall | SleepCall | Unknown
-
-_FUNCTIONS: dict[str, type[Given]] = {
-    "llm": LlmCall,
-    "final": FinalCall,
-    "budget": BudgetCall,
-    "sleep": SleepCall,
-}
 
 
 class LiveCalls:
@@ -78,37 +65,71 @@ class LiveCalls:
         self._agent = agent
         self._history = history
         self._place = place
+        self._errands = Errands(context, agent.job, place)
+        self._tool_uses = 0
 
     async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
         """Answer one call."""
+        given = read_call(function, arguments)
         asked = Asked(self._place, function, key_of(function, arguments))
-        try:
-            given = msgspec.convert(arguments, _FUNCTIONS[function])
-        except (KeyError, msgspec.ValidationError) as error:
-            given = Unknown(f"there is no {function!r} to call" if isinstance(error, KeyError) else str(error))
-        if isinstance(given, LlmCall):
-            asked = asked._replace(request=given.prompt, label=given.label or "", model=given.model or "")
+        if isinstance(given, _DISPATCHES):
+            asked = asked._replace(request=request_of(given), label=given.label or "", model=given.model or "")
             past = self._history.take(asked.key)
             if past is not None:
                 return await self._context.recorder.reuse(asked, past)
-        return await self._context.recorder.perform(asked, lambda tally: self._answer(tally, given))
+            refusal = await self._context.approval.before_dispatch(self._place, asked)
+            given = given if refusal is None else Refused(refusal)
+        return await self._context.recorder.perform(asked, self._answering(given, asked.key))
 
     def idle(self) -> None:
         """Nothing to do: answers come when they come."""
 
-    async def _answer(self, tally: Tally, given: Given) -> Any:
+    def _answering(self, given: Given, key: str) -> Callable[[Tally], Awaitable[Any]]:
+        """Return what answers a call, given where its costs are counted."""
         match given:
             case LlmCall():
-                return await self._llm(tally, given)
+                return lambda tally: self._llm(tally, given)
+            case TaskCall() | RlmCall() | WorkflowCall():
+                return lambda tally: self._errands.send(tally, given, key)
+            case ToolUse():
+                return lambda _: self._use_tool(given)
+            case SleepCall(until=until):
+                return lambda _: self._sleep_until(until)
+            case _:
+                return lambda _: self._at_once(given)
+
+    async def _at_once(self, given: Given) -> Any:
+        journal, place = self._context.journal, self._place
+        match given:
             case FinalCall(value=value):
-                return self._agent.accept(value)
+                self._agent.accept(value)
             case BudgetCall():
                 scope = self._context.dispatcher.scope
                 return {"spent": plain(scope.spent), "remaining": plain(scope.remaining)}
+            case PhaseCall(name=name):
+                journal.append(PhaseStarted(place.agent, place.cell, name))
+            case LogCall(text=text):
+                journal.append(Logged(place.agent, text))
+            case SaveCall(name=name, value=value):
+                journal.append(Saved(place.agent, name, journal.keep(jsontext.encode(value).decode())))
+            case ResultsCall():
+                return await finished_calls(self._context, place)
             case Unknown(why=why):
                 raise TaskError("tool_error", why)
-            case SleepCall(until=until):
-                return await self._sleep_until(until)
+            case Refused(why=why):
+                raise TaskError("cancelled", why)
+            case _:
+                raise AssertionError(f"{type(given).__name__} is answered elsewhere")
+        return None
+
+    async def _use_tool(self, use: ToolUse) -> Any:
+        workbench = self._agent.job.workbench
+        if workbench is None:
+            raise TaskError("tool_error", "there are no tools here")
+        self._tool_uses += 1
+        if self._tool_uses > MOST_TOOL_USES:
+            raise TaskError("budget", f"a cell may use tools {MOST_TOOL_USES} times: go on in the next cell")
+        return await workbench.use(use.name, use.arguments)
 
     async def _sleep_until(self, when: float) -> None:
         """Sleep, never less: code that is woken early would ask again, and no two replays would be the same."""
@@ -120,105 +141,52 @@ class LiveCalls:
     async def _llm(self, tally: Tally, given: LlmCall) -> Any:
         shape = None if given.schema is None else Shape(given.schema)
         model = self._model(given.model)
-        if not given.cache:
+        if not (given.cache or self._context.spec.cache or self._context.spec.cache_only):
             return await self._ask(tally, model, given.prompt, shape)
         key = key_of("llm", (model.name, given.prompt, given.schema))
         kept = self._context.cache.get(key)
         if kept is not None:
             tally.cached = True
             return jsontext.decode(kept, object)
+        if self._context.spec.cache_only:
+            raise TaskError("tool_error", "this question is not in the cache, and nothing may be sent")
         value = await self._ask(tally, model, given.prompt, shape)
         self._context.cache.put(key, jsontext.encode(value).decode())
         return value
 
     async def _ask(self, tally: Tally, model: Model, prompt: str, shape: Shape | None) -> Any:
         self._context.dispatcher.scope.take_call()
-        if shape is not None:
-            return await self._ask_typed(tally, model, prompt, shape)
-        reply = await self._context.dispatcher.ask(tally, model, Request((Message("user", prompt),)))
-        _refuse_partial(reply)
-        return reply.text
+        if shape is None:
+            return await ask_once(self._context, tally, model, Request((Message("user", prompt),)))
+        return await self._ask_typed(tally, model, prompt, shape)
 
     async def _ask_typed(self, tally: Tally, model: Model, prompt: str, shape: Shape) -> Any:
         """Ask for a value of a shape; one that does not fit is sent back once, with what is wrong."""
         asked = Message("user", f"{prompt}\n\n{instruction(shape.schema)}")
-        reply = await self._context.dispatcher.ask(tally, model, Request((asked,), schema=shape.schema))
-        _refuse_partial(reply)
+        text = await ask_once(self._context, tally, model, Request((asked,), schema=shape.schema))
         try:
-            return shape.read(reply.text)
+            return shape.read(text)
         except TaskError as error:
             wrong = Message("user", f"That does not fit: {error}. Answer again, with JSON alone.")
-            again = (asked, Message("assistant", reply.text), wrong)
+            again = (asked, Message("assistant", text), wrong)
         reply = await self._context.dispatcher.ask(tally, model, Request(again, schema=shape.schema))
         return shape.read(reply.text)
 
     def _model(self, name: str | None) -> Model:
-        if name is None:
-            return self._context.models.sub
         try:
-            return self._context.models.named(name)
+            return self._context.models.for_call(name, self._agent.job.inherited)
         except ModelChoiceError as error:
             raise TaskError("model_error", str(error)) from error
 
 
-class ReplayedCalls:
-    """Gives a cell that runs again the answers it had, in the order it had them.
-
-    `unforeseen` answers calls that it did not make before, which should not happen.
-    """
-
-    def __init__(self, context: Context, agent: Answerable, past: CellPast, unforeseen: LiveCalls) -> None:
-        self._context = context
-        self._agent = agent
-        self._unforeseen = unforeseen
-        self._made = {key: deque(calls) for key, calls in past.made.items()}
-        self._order = deque(past.answered)
-        self._waiting: dict[int, asyncio.Future[Past]] = {}
-
-    async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
-        """Answer one call when its turn has come."""
-        made = self._made.get(key_of(function, arguments))
-        if not made:
-            self._warn(f"it called {function} as it did not before")
-            return await self._unforeseen.call(function, arguments)
-        turn: asyncio.Future[Past] = asyncio.get_running_loop().create_future()
-        self._waiting[made.popleft()] = turn
-        # Soon, not now: one that is let go must be waiting already, or it would overtake those let go before it.
-        asyncio.get_running_loop().call_soon(self._let_go)
-        answer = self._context.recorder.recall(await turn)
-        if function == "final" and answer.failure is None:
-            self._agent.accept(arguments["value"])
-        return answer
-
-    def idle(self) -> None:
-        """Pass over an answer that is not asked for: the code waits, so it will not ask for it now."""
-        if not self._let_go() and any(past.call in self._waiting for past in self._order):
-            self._warn("it did not make a call that it made before")
-            while self._order[0].call not in self._waiting:
-                self._order.popleft()
-            self._let_go()
-
-    def _let_go(self) -> bool:
-        """Give out the answers whose turn has come, and return whether there were any."""
-        left = len(self._order)
-        while self._order and self._order[0].call in self._waiting:
-            past = self._order.popleft()
-            turn = self._waiting.pop(past.call)
-            if not turn.done():
-                turn.set_result(past)
-        return len(self._order) < left
-
-    def _warn(self, what: str) -> None:
-        message = f"a cell did not run as it had before: {what}"
-        self._context.journal.append(Warned("replay", message))
-
-
-def _refuse_partial(reply: Reply) -> None:
-    """Raise `TaskError` for half an answer: code would count it as a whole one."""
+async def ask_once(context: Context, tally: Tally, model: Model, request: Request) -> str:
+    """Return the text of a reply. Raises `TaskError` for half an answer: code would count it as a whole one."""
+    reply = await context.dispatcher.ask(tally, model, request)
     if reply.finish == "length":
         raise TaskError("model_error", "the reply was cut at its length limit: ask for a shorter one")
     if reply.finish == "filter":
         raise TaskError("model_error", "the reply was withheld by the provider's content filter")
+    return reply.text
 
 
 def plain(amounts: Amounts) -> dict[str, float | None]:

@@ -13,7 +13,14 @@ from sonde.journal.schema import FILE_NAME
 
 DEFAULT = Path(".sonde/runs")
 LAST = "last"
-_IGNORE = "# Runs may hold private text.\n*\n"
+_IGNORE = """# Runs may hold private text; agents and workflows are yours to keep.
+*
+!.gitignore
+!agents/
+!agents/**
+!workflows/
+!workflows/**
+"""
 
 
 def new_id() -> str:

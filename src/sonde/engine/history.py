@@ -10,17 +10,19 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sonde.events import (
+    AgentStarted,
     CallFinished,
     CallReused,
     CallStarted,
     CellFinished,
     CellStarted,
+    FileWritten,
     Record,
     RunResumed,
     Stored,
 )
 
-PAID = frozenset({"llm"})
+PAID = frozenset({"llm", "task", "rlm"})
 TURN = "turn"
 
 
@@ -35,8 +37,10 @@ class Past(NamedTuple):
 class CellPast:
     """One run of a cell, and its calls: by key in the order they were made, and in the order they were answered."""
 
-    def __init__(self, code: Stored) -> None:
+    def __init__(self, code: Stored, seq: int) -> None:
         self.code = code
+        self.seq = seq
+        """The number of the record with which it began."""
         self.finished: CellFinished | None = None
         self.met_limit = False
         """Whether a call was refused for a limit."""
@@ -58,6 +62,10 @@ class AgentHistory:
     def __init__(self) -> None:
         self.turns: dict[int, tuple[str, Past]] = {}
         self.cells: dict[int, CellPast] = {}
+        self.uses: dict[int, dict[str, deque[Past]]] = {}
+        """Tools that the model itself used, by turn and key."""
+        self.written: list[int] = []
+        """The numbers of the records of files that it wrote."""
         self._pool: defaultdict[str, deque[Past]] = defaultdict(deque)
 
     def finished_cell(self, cell: int) -> CellPast | None:
@@ -70,10 +78,15 @@ class AgentHistory:
         pool = self._pool.get(key)
         return pool.popleft() if pool else None
 
-    def begin(self, started: CellStarted) -> None:
+    def take_use(self, turn: int, key: str) -> Past | None:
+        """Return what came of a tool that the model used in a turn, or None. It is not given again."""
+        uses = self.uses.get(turn, {}).get(key)
+        return uses.popleft() if uses else None
+
+    def begin(self, started: CellStarted, seq: int) -> None:
         """Note that a cell began to run, perhaps again."""
         self.release(started.cell)
-        self.cells[started.cell] = CellPast(started.code)
+        self.cells[started.cell] = CellPast(started.code, seq)
 
     def end(self, finished: CellFinished) -> None:
         """Note how a cell ended."""
@@ -101,7 +114,12 @@ class History:
     def __init__(self) -> None:
         self.seq = 0
         self.last_call = 0
+        self.live = False
+        """Whether what is read now is of this life."""
         self.in_flight: dict[int, CallStarted] = {}
+        self.finished: set[str] = set()
+        """The paths of subagents whose work is in the answer to a call."""
+        self._sent: dict[int, str] = {}
         self._agents: defaultdict[str, AgentHistory] = defaultdict(AgentHistory)
         self._results: dict[int, int] = {}
 
@@ -124,12 +142,20 @@ class History:
         """Return an agent's part, empty if it is new."""
         return self._agents[agent]
 
+    def forget(self, agent: str) -> None:
+        """Drop the part of an agent that nothing will ask for again."""
+        self._agents.pop(agent, None)
+
     def _add(self, record: Record) -> None:
         match record.fact:
             case RunResumed():
                 self.give_up()
+            case AgentStarted(agent=agent, call=call) if call:
+                self._sent[call] = agent
+            case FileWritten(agent=agent):
+                self._agents[agent].written.append(record.seq)
             case CellStarted() as started:
-                self._agents[started.agent].begin(started)
+                self._agents[started.agent].begin(started, record.seq)
             case CellFinished() as finished:
                 self._agents[finished.agent].end(finished)
             case CallStarted() as started:
@@ -147,6 +173,9 @@ class History:
             case CallFinished() as finished if finished.call in self.in_flight:
                 started = self.in_flight.pop(finished.call)
                 self._note_end(started)
+                if (sent := self._sent.pop(finished.call, None)) is not None and finished.status == "ok":
+                    self.finished.add(sent)
+                    self.forget(sent)
                 if finished.status != "cancelled":
                     self._results[finished.call] = record.seq
                     past = Past(finished.call, record.seq, record.at)
@@ -156,15 +185,21 @@ class History:
 
     def _note_made(self, made: CallStarted | CallReused) -> None:
         self.last_call = max(self.last_call, made.call)
-        past = self._agents[made.agent].cells.get(made.cell)
-        if past is not None and made.function != TURN:
+        past = self._cell_of(made)
+        if past is not None:
             past.made[made.key].append(made.call)
             past.open.add(made.call)
 
     def _note_end(self, made: CallStarted | CallReused) -> None:
-        past = self._agents[made.agent].cells.get(made.cell)
+        past = self._cell_of(made)
         if past is not None:
             past.open.discard(made.call)
+
+    def _cell_of(self, made: CallStarted | CallReused) -> CellPast | None:
+        """Return the cell that made a call; None for one that the model itself made."""
+        if made.function == TURN or (isinstance(made, CallStarted) and made.native):
+            return None
+        return self._agents[made.agent].cells.get(made.cell)
 
     def _note_answered(
         self, made: CallStarted | CallReused, result: Past, finished: CallFinished | None = None
@@ -175,8 +210,15 @@ class History:
         if made.function == TURN:
             if ok:
                 agent.turns[made.cell] = (made.key, result)
-        elif (past := agent.cells.get(made.cell)) is not None:
+        elif isinstance(made, CallStarted) and made.native:
+            if not self.live and finished is not None and not _met_limit(finished):
+                agent.uses.setdefault(made.cell, {}).setdefault(made.key, deque()).append(result)
+        elif (past := self._cell_of(made)) is not None:
             past.answered.append(result)
-            past.met_limit |= finished is not None and finished.fault is not None and finished.fault.kind == "budget"
+            past.met_limit |= finished is not None and _met_limit(finished)
             if ok and made.function in PAID:
                 past.paid.append((made.key, result))
+
+
+def _met_limit(finished: CallFinished) -> bool:
+    return finished.fault is not None and finished.fault.kind == "budget"

@@ -2,15 +2,16 @@
 
 import json
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sonde import prompts
 from sonde.documents.attach import Inputs
+from sonde.engine.job import Prompts
 from sonde.guest.document import PEEK_CHARS, WHOLE_LIMIT, Document
-from sonde.spec import RunSpec
+from sonde.spec import Limits, RunSpec, Schema, Subagent
 from sonde.tasks.schemas import instruction
 
-_PIECE_CHARS = 30_000
+PIECE_CHARS = 30_000
 _MOST_PREVIEWED = 8
 _MOST_NAMED = 40
 _KINDS = {
@@ -41,35 +42,94 @@ _LANGUAGES = {
 }
 
 
-def system_prompts(spec: RunSpec) -> dict[Literal["native", "fenced"], str]:
-    """Return the root's system prompt, for models with tools and for those without."""
-    form = "Answer in plain text." if spec.schema is None else instruction(spec.schema)
+def ask_prompts(spec: RunSpec, schema: Schema | None, depth: int = 0) -> Prompts:
+    """Return the system prompt of an agent that answers over inputs, for models with tools and for those without."""
+    return _both_ways("ask", spec, schema, depth)
+
+
+def agent_prompts(spec: RunSpec, depth: int = 0) -> Prompts:
+    """Return the system prompt of an agent that works in a folder with tools, and runs code."""
+    return _both_ways("agent", spec, spec.schema, depth)
+
+
+def role_prompts(spec: RunSpec, role: Subagent, schema: Schema | None, depth: int, *, sends: bool) -> Prompts:
+    """Return a subagent's system prompt: its own, and what the form of its work adds. `sends` tells whether it can
+    send others in its turn."""
+    added = [] if schema is None else [instruction(schema)]
+    if role.interpreter:
+        parts = _parts(spec, schema, depth)
+        ways: Prompts = {
+            way: _joined(
+                role.system_prompt, prompts.read("agent_code", **parts, how_to_run=how), *added, parts["depth"]
+            )
+            for way, how in _how_to_run(spec).items()
+        }
+        return ways
+    if sends:
+        added.append(depth_status(depth, spec.limits.max_depth))
+    text = _joined(role.system_prompt, *added)
+    return {"native": text, "fenced": text}
+
+
+def direct_prompts(schema: Schema | None) -> Prompts:
+    """Return the system prompt for one request that holds the inputs."""
+    text = prompts.read("direct", answer_form=_answer_form(schema))
+    return {"native": text, "fenced": text}
+
+
+def depth_status(depth: int, most: int) -> str:
+    """Return how deep an agent is, as it is told."""
+    told = prompts.read("depth", depth=str(depth), most=str(most), remaining=str(most - depth))
+    return told if depth < most else f"{told}\n{prompts.read('depth_reached')}"
+
+
+def first_message(question: str, inputs: Inputs, limits: Limits) -> str:
+    """Return the question, what is known of each input, and the limits."""
+    told = [f"{limits.max_turns:,} turns for you", f"{limits.max_calls:,} calls in all"]
+    if limits.timeout_s is not None:
+        told.append(f"{limits.timeout_s:,.0f} s in all")
+    return "\n\n".join((f"Question: {question}", _described(inputs), f"Limits: {', '.join(told)}."))
+
+
+def whole_message(question: str, inputs: Inputs) -> str:
+    """Return the question with all the inputs."""
+    texts = [f"==> {document.name} <==\n{document[:]}" for document in inputs.documents]
+    return "\n\n".join((f"Question: {question}", *texts))
+
+
+def _both_ways(name: str, spec: RunSpec, schema: Schema | None, depth: int) -> Prompts:
+    parts = _parts(spec, schema, depth)
+    ways: Prompts = {}
+    for way, how in _how_to_run(spec).items():
+        code = prompts.read("agent_code", **parts, how_to_run=how)
+        ways[way] = prompts.read(name, **parts, how_to_run=how, code=code)
+    return ways
+
+
+def _how_to_run(spec: RunSpec) -> Prompts:
     language = _LANGUAGES[spec.interpreter or "python"]
     fenced = prompts.read("fenced_code", fence=language.fence, example=language.example)
+    return {"native": prompts.read("native_tools"), "fenced": fenced}
+
+
+def _parts(spec: RunSpec, schema: Schema | None, depth: int) -> dict[str, str]:
+    language = _LANGUAGES[spec.interpreter or "python"]
+    differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences)
     return {
-        "native": _system_prompt(language, prompts.read("native_tools"), form),
-        "fenced": _system_prompt(language, fenced, form),
+        "language": language.name,
+        "words": prompts.read("words", differences=differences),
+        "answer_form": _answer_form(schema),
+        "piece_chars": f"{PIECE_CHARS:,}",
+        "depth": depth_status(depth, spec.limits.max_depth),
     }
 
 
-def first_message(spec: RunSpec, inputs: Inputs) -> str:
-    """Return the question, what is known of each input, and the limits."""
-    limits = [f"{spec.limits.max_turns:,} turns for you", f"{spec.limits.max_calls:,} calls in all"]
-    if spec.limits.timeout_s is not None:
-        limits.append(f"{spec.limits.timeout_s:,.0f} s in all")
-    return "\n\n".join((f"Question: {spec.question}", _described(inputs), f"Limits: {', '.join(limits)}."))
+def _answer_form(schema: Schema | None) -> str:
+    return "Answer in plain text." if schema is None else instruction(schema)
 
 
-def _system_prompt(language: _Language, how_to_run: str, answer_form: str) -> str:
-    differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences)
-    return prompts.read(
-        "ask",
-        language=language.name,
-        differences=differences,
-        how_to_run=how_to_run,
-        answer_form=answer_form,
-        piece_chars=f"{_PIECE_CHARS:,}",
-    )
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _described(inputs: Inputs) -> str:

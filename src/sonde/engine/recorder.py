@@ -33,6 +33,7 @@ class Asked(NamedTuple):
     request: str = ""
     label: str = ""
     model: str = ""
+    native: bool = False
 
 
 class Recorder:
@@ -49,7 +50,9 @@ class Recorder:
         call = self._next_call()
         request = self._journal.keep(asked.request)
         self._journal.append(
-            CallStarted(call, *asked.place, asked.function, asked.key, asked.label, asked.model, request)
+            CallStarted(
+                call, *asked.place, asked.function, asked.key, asked.label, asked.model, request, native=asked.native
+            )
         )
         tally = Tally(call, asked.place.agent)
         value, kept, fault, failure, stop = None, None, None, None, None

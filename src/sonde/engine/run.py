@@ -13,19 +13,25 @@ import msgspec
 
 from sonde import jsontext
 from sonde.commands import Cancel
-from sonde.documents.attach import Input, Inputs, attach, reattach
+from sonde.documents.attach import Inputs, attach
 from sonde.engine.agent import Agent
+from sonde.engine.approval import Approval, Person
 from sonde.engine.cache import Cache
 from sonde.engine.calls import plain
 from sonde.engine.context import Context, Models
+from sonde.engine.estimate import forewarned
 from sonde.engine.folder import DEFAULT, RunFolder
 from sonde.engine.history import History
-from sonde.engine.opening import first_message, system_prompts
+from sonde.engine.job import ROOT, Job
+from sonde.engine.kept_inputs import again, as_fact
 from sonde.engine.recorder import Recorder
 from sonde.engine.result import Result, result_of
+from sonde.engine.root import roles_of, root_job
+from sonde.engine.script import Script
 from sonde.engine.spending import check_prices, end_of_lost, spec_now, spent_in, total_of
-from sonde.engine.transcript import Transcript
+from sonde.engine.subagents import Subagents, guest_inputs
 from sonde.errors import (
+    Escalation,
     JournalError,
     LimitReached,
     ModelError,
@@ -40,7 +46,7 @@ from sonde.events import (
     AgentStarted,
     Fact,
     Fault,
-    InputAttached,
+    PersonAnswered,
     Record,
     RunFinished,
     RunResumed,
@@ -48,10 +54,9 @@ from sonde.events import (
     RunStatus,
     Warned,
 )
-from sonde.guest.files import Mark
 from sonde.interpreters.choose import PYTHON, usual
 from sonde.interpreters.choose import choose as choose_interpreter
-from sonde.interpreters.protocol import Backend, GuestInput, GuestWorld, Settings
+from sonde.interpreters.protocol import Backend, GuestWorld, Settings
 from sonde.journal.inbox import Inbox
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
@@ -61,14 +66,16 @@ from sonde.models.cassette import Recording, Tape
 from sonde.models.choose import choose, read_choice
 from sonde.models.prices import prices_for
 from sonde.models.protocol import Model
-from sonde.spec import RunSpec
+from sonde.record.write import write
+from sonde.spec import DEEPEST, RunSpec
 from sonde.tasks.dispatch import Dispatcher
 from sonde.tasks.schemas import Shape
 from sonde.version import __version__
 from sonde.views.summary import Summary
 
-ROOT = "root"
 _LOOK_S = 0.1
+_BERTHS = 64
+"""Interpreters at once on each level of depth."""
 
 Listener = Callable[[Record], None]
 
@@ -80,6 +87,14 @@ class Surroundings(NamedTuple):
     run_id: str | None = None
     models: Mapping[str, Model] = {}
     """Models made beforehand, by name."""
+    answer: str | None = None
+    """What a person said to the question that the run stopped with."""
+    workflows: Callable[[str], str | None] = lambda _: None
+    """Gives the code of a saved workflow by its name, for workflows that run others."""
+    confirm: Callable[[str], bool] | None = None
+    """Asks whether a run that would be large is to start; without it, that is only said."""
+    person: Person | None = None
+    """Asks somebody who is there."""
     limits: Mapping[str, Any] = {}
     """Limits to change when a run is taken up again, by the names of their options."""
     record: Path | None = None
@@ -109,15 +124,17 @@ async def start(spec: RunSpec, around: Surroundings) -> Result:
     folder = RunFolder.create(around.runs, around.run_id)
     try:
         inputs = await asyncio.to_thread(attach, spec.inputs, folder.spool, strict=spec.strict)
+        notes = forewarned(spec, inputs, prices_for(spec.price), around.confirm)
     except BaseException:
         folder.discard()
         raise
     history = History()
     opening: list[Fact] = [
         RunStarted(folder.run_id, __version__, spec.to_json()),
-        *(_attached(each, folder) for each in inputs.all),
+        *(as_fact(each, folder) for each in inputs.all),
         *(Warned("interpreter", note) for note in (note,) if note),
         *(Warned("input", note) for note in inputs.notes),
+        *(Warned("start", note) for note in notes),
         AgentStarted(ROOT, "root", spec.models.root),
     ]
     return await _drive(_Life(folder, spec, spec, inputs, Summary(), history, opening), around)
@@ -142,13 +159,14 @@ async def resume(path: Path, around: Surroundings) -> Result:
         asked = RunSpec.from_json(summary.spec)
         spec, changed = spec_now(asked, summary.limits, around.limits)
         _check(spec, around)
-        inputs = await asyncio.to_thread(_reattach, summary, folder)
+        inputs = await asyncio.to_thread(again, summary, folder)
     except BaseException:
         folder.release()
         raise
     opening: list[Fact] = [
         *(end_of_lost(call, spec, prices_for(spec.price)) for call in history.in_flight.values()),
         RunResumed(folder.run_id, __version__, len(history.in_flight), changed),
+        *(PersonAnswered(said) for said in (around.answer,) if said is not None),
     ]
     return await _drive(_Life(folder, asked, spec, inputs, summary, history, opening), around)
 
@@ -171,7 +189,7 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
         stack.push_async_callback(journal.close)
         reader = Reader(life.folder.journal)
         stack.callback(reader.close)
-        models = Models(life.spec.models, around.models, _maker(around.record, stack))
+        models = Models(life.spec, around.models, _maker(around.record, stack))
         stack.push_async_callback(models.close)
         journal.listen(summary.add)
         for listener in around.listeners:
@@ -183,13 +201,17 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
         try:
             for fact in life.opening:
                 journal.append(fact)
-            context = _wire(life, journal, reader, models, backend, around.clock)
+            life.history.live = True
+            context = _wire(life, journal, reader, models, backend, around)
             stack.callback(context.dispatcher.close)
             stack.callback(context.cache.close)
-            status, fault = await _work(context, life)
+            root = root_job(context, life.asked, life.inputs)
+            context.runner = Subagents(context, root)
+            status, fault = await _work(context, life, root)
             journal.append(AgentFinished(ROOT, status))
             journal.append(RunFinished(status, fault))
             await journal.saved()
+            await _write_record(life.folder, journal)
         except JournalError as error:
             summary = _as_saved(reader, summary)
             summary.status, summary.fault = "failed", _fault_of(error)
@@ -199,6 +221,15 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
                 await journal.saved()
             raise
         return result_of(summary, _answer(summary, reader), life.folder.path)
+
+
+async def _write_record(folder: RunFolder, journal: Journal) -> None:
+    """Write the files of the run's folder, which say again what the journal says: without them nothing is lost."""
+    try:
+        await asyncio.to_thread(write, folder.journal, folder.path)
+    except JournalError as error:
+        journal.append(Warned("record", str(error)))
+        await journal.saved()
 
 
 def _as_saved(reader: Reader, summary: Summary) -> Summary:
@@ -221,10 +252,9 @@ def _maker(record: Path | None, stack: AsyncExitStack) -> Callable[[str, str | N
     return lambda name, key_env: Recording(choose(name, key_env), tape)
 
 
-async def _work(context: Context, life: _Life) -> tuple[RunStatus, Fault | None]:
+async def _work(context: Context, life: _Life, root: Job) -> tuple[RunStatus, Fault | None]:
     """Have the root agent work, and return how that ended."""
-    transcript = Transcript(system_prompts(life.asked), first_message(life.asked, life.inputs))
-    agent = Agent(context, ROOT, transcript)
+    agent = Script(context, root) if root.code else Agent(context, root)
     limit = life.spec.limits.timeout_s
     left = None if limit is None else limit - life.summary.duration_s
     alarm = asyncio.timeout(left)
@@ -248,6 +278,8 @@ def _ending(error: Exception, journal: Journal) -> tuple[RunStatus, Fault]:
     match error:
         case RunCancelled():
             return "cancelled", _fault_of(error)
+        case Escalation():
+            return "escalated", _fault_of(error)
         case LimitReached():
             return "limit", Fault(error.code, str(error), error.limit)
         case SondeError():
@@ -257,7 +289,7 @@ def _ending(error: Exception, journal: Journal) -> tuple[RunStatus, Fault]:
             return "failed", Fault("internal", f"{type(error).__name__}: {error}. This is a defect of Sonde.")
 
 
-async def _directed(agent: Agent, inbox: Inbox) -> None:
+async def _directed(agent: Agent | Script, inbox: Inbox) -> None:
     """Let an agent work to its end. Raises `RunCancelled` when a command stops it, or what the agent raises."""
     working = asyncio.ensure_future(agent.work())
     try:
@@ -272,18 +304,22 @@ async def _directed(agent: Agent, inbox: Inbox) -> None:
 
 
 def _wire(
-    life: _Life, journal: Journal, reader: Reader, models: Models, backend: Backend, clock: Callable[[], float]
+    life: _Life, journal: Journal, reader: Reader, models: Models, backend: Backend, around: Surroundings
 ) -> Context:
-    spec, summary = life.spec, life.summary
+    spec, summary, clock = life.spec, life.summary, around.clock
     total = total_of(spec.limits)
     scope = Scope(total, clock)
     scope.restore(spent_in(summary))
+    roles = roles_of(spec)
     world = GuestWorld(
-        inputs=[GuestInput(each.name, each.mark, each.found.blocks) for each in life.inputs.all],
+        inputs=guest_inputs(life.inputs),
         open_file=life.inputs.open_file,
         budget=plain(total),
         seed=summary.run_id,
         started=summary.started_at,
+        agents=tuple(roles) if spec.sends_from_code else (),
+        args=spec.args,
+        most_items=spec.most_items,
     )
     return Context(
         spec=spec,
@@ -297,6 +333,11 @@ def _wire(
         world=world,
         backend=backend,
         clock=clock,
+        folder=life.folder.path,
+        approval=Approval(spec.approve, journal, around.person, around.answer),
+        roles=roles,
+        workflows=around.workflows,
+        berths=[asyncio.Semaphore(_BERTHS) for _ in range(DEEPEST + 1)],
     )
 
 
@@ -315,7 +356,7 @@ def _backend(spec: RunSpec) -> Backend:
 
 def _check(spec: RunSpec, around: Surroundings) -> None:
     """Raise `UsageError` for what can be known to be wrong before anything is sent."""
-    for name in spec.models.all - set(around.models):
+    for name in spec.named_models - set(around.models):
         read_choice(name, spec.models.key_env_of(name))
     _backend(spec)
     check_prices(spec, prices_for(spec.price))
@@ -331,35 +372,6 @@ def _summed_up(records: Iterable[Record], summary: Summary) -> Iterator[Record]:
     for record in records:
         summary.add(record)
         yield record
-
-
-def _attached(attached: Input, folder: RunFolder) -> InputAttached:
-    path, found = attached.path, attached.found
-    if path.is_relative_to(folder.path):
-        path = path.relative_to(folder.path)
-    return InputAttached(
-        name=attached.name,
-        source=attached.source,
-        path=str(path),
-        size=attached.mark.size,
-        chars=found.blocks.chars[-1],
-        lines=found.blocks.lines[-1] + found.blocks.open_end,
-        changed_ns=attached.mark.changed_ns,
-        invalid_bytes=found.invalid_bytes,
-    )
-
-
-def _reattach(summary: Summary, folder: RunFolder) -> Inputs:
-    inputs = [
-        reattach(
-            fact.name,
-            fact.source,
-            folder.path / fact.path,
-            Mark(fact.source, fact.size, fact.changed_ns),
-        )
-        for fact in summary.inputs
-    ]
-    return Inputs(inputs, [])
 
 
 def _answer(summary: Summary, reader: Reader) -> Any:

@@ -15,10 +15,13 @@ from sonde.spec import Limits, RunSpec
 from sonde.tasks.dispatch import PriceOf, most_of_a_prompt
 from sonde.views.summary import Summary
 
+_COST = frozenset({TURN, "llm"})
+"""Functions that are requests; all others are made of requests."""
+
 
 def check_prices(spec: RunSpec, price_of: PriceOf) -> None:
     """Raise `UsageError` if dollars are limited and a model's price is not known."""
-    for name in spec.models.all:
+    for name in spec.named_models:
         if spec.limits.max_usd is not None and price_of(name) is None:
             raise UsageError(f"the price of {name} is not known, so --max-usd cannot be kept", "Give --price IN,OUT.")
 
@@ -55,11 +58,12 @@ def spec_now(asked: RunSpec, limits: str, options: Mapping[str, Any]) -> tuple[R
 def end_of_lost(call: CallStarted, spec: RunSpec, price_of: PriceOf) -> CallFinished:
     """Return the end of a call that was under way when its process ended: what it may have cost is not known."""
     request = call.request
-    if not request:
+    if not request or call.function not in _COST:
         return CallFinished(call.call, "cancelled")
     size = request.size if isinstance(request, Blob) else len(request.encode("utf-8", "surrogatepass"))
     most = most_of_a_prompt(size, spec.limits)
-    price = price_of(spec.models.root if call.function == TURN else call.model or spec.models.sub or spec.models.root)
+    usual = spec.models.root if call.function == TURN else spec.models.sub or spec.models.root
+    price = price_of(call.model or usual)
     dollars = 0.0 if price is None else price.cost(most)
     tokens = most.input_tokens + most.output_tokens
     return CallFinished(call.call, "cancelled", usage=Usage(unreported_tokens=tokens), unreported_usd=dollars)

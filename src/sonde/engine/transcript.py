@@ -2,13 +2,13 @@
 
 import ast
 import re
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from sonde import jsontext
 from sonde.interpreters.protocol import CellResult
-from sonde.models.protocol import Message, Reply, Request, Tool
+from sonde.models.protocol import Message, Reply, Request, Tool, ToolCall
 
 SHOWN_CHARS = 4000
 
@@ -39,6 +39,14 @@ class Cell(NamedTuple):
     note: str = ""
 
 
+class Use(NamedTuple):
+    """A tool that the model wants to use, other than running code. `arguments` is what it wrote."""
+
+    name: str
+    arguments: str
+    tool_call_id: str
+
+
 class Closing(NamedTuple):
     """A reply that ends the agent's work. `variable` names where the answer is, if it is not the text itself."""
 
@@ -53,17 +61,28 @@ class _EvalArguments(msgspec.Struct):
 class Transcript:
     """Messages, and the way code is asked for: as a tool where the model has tools, else in fenced blocks."""
 
-    def __init__(self, system: dict[Literal["native", "fenced"], str], first: str) -> None:
+    def __init__(
+        self,
+        system: dict[Literal["native", "fenced"], str],
+        first: str,
+        tools: tuple[Tool, ...] = (),
+        *,
+        runs_code: bool = True,
+    ) -> None:
         self.native = True
+        self._tools = (EVAL, *tools) if runs_code else tools
+        self._runs_code = runs_code
         self.messages = [Message("user", first)]
         self._system = system
         self._sent = 0
         self._used_tools = False
 
-    def request(self) -> Request:
-        """Return the next request to the model."""
+    def request(self, schema: dict[str, Any] | None = None) -> Request:
+        """Return the next request to the model. The schema of the answer goes with it where nothing but an answer can
+        come."""
         system = Message("system", self._system["native" if self.native else "fenced"])
-        return Request((system, *self.messages), tools=(EVAL,) if self.native else ())
+        tools = self._tools if self.native else ()
+        return Request((system, *self.messages), tools=tools, schema=None if self._tools else schema)
 
     def unsent(self) -> list[Message]:
         """Return the messages that no earlier request held."""
@@ -71,14 +90,14 @@ class Transcript:
         self._sent = len(self.messages)
         return unsent
 
-    def read(self, reply: Reply) -> list[Cell] | Closing:
+    def read(self, reply: Reply) -> list[Cell | Use] | Closing:
         """Add a reply and return what it asks for."""
         if reply.tool_calls:
             self._used_tools = True
             self.messages.append(Message("assistant", reply.text, reply.tool_calls))
-            return [_cell_of(call.id, call.name, call.arguments) for call in reply.tool_calls]
+            return [self._step_of(call) for call in reply.tool_calls]
         # A model that is offered tools but writes code into its text has none that work.
-        block = None if self._used_tools else _first_block(reply.text)
+        block = None if self._used_tools or not self._runs_code else _first_block(reply.text)
         if block is not None:
             self.native = False
             code, end = block
@@ -86,6 +105,18 @@ class Transcript:
             return [Cell(code, note=_FOLLOWS_CODE if reply.text[end:].strip() else "")]
         self.messages.append(Message("assistant", reply.text))
         return _closing(reply.text)
+
+    def show_use(self, use: Use, text: str) -> None:
+        """Add what came of a tool."""
+        self.messages.append(Message("tool", text, tool_call_id=use.tool_call_id))
+
+    def _step_of(self, call: ToolCall) -> Cell | Use:
+        if call.name == EVAL.name and self._runs_code:
+            return _cell_of(call)
+        if len(self._tools) > 1 or not self._runs_code:
+            return Use(call.name, call.arguments, call.id)
+        problem = f'<error type="UnknownTool">\nThere is no tool {call.name!r}; use eval.\n</error>'
+        return Cell("", call.id, problem)
 
     def tell(self, text: str) -> None:
         """Add a message from the user's side."""
@@ -122,21 +153,12 @@ def _cut(text: str) -> str:
     return f"{text[:SHOWN_CHARS]}\n[cut: {SHOWN_CHARS:,} of {len(text):,} characters shown]"
 
 
-def _cell_of(call_id: str, name: str, arguments: str) -> Cell:
-    if name != EVAL.name:
-        return Cell(
-            "",
-            call_id,
-            f'<error type="UnknownTool">\nThere is no tool {name!r}; use eval.\n</error>',
-        )
+def _cell_of(call: ToolCall) -> Cell:
     try:
-        return Cell(jsontext.decode(arguments, _EvalArguments).code, call_id)
+        return Cell(jsontext.decode(call.arguments, _EvalArguments).code, call.id)
     except msgspec.DecodeError as error:
-        return Cell(
-            "",
-            call_id,
-            f'<error type="InvalidArguments">\neval needs {{"code": "…"}}: {error}\n</error>',
-        )
+        problem = f'<error type="InvalidArguments">\neval needs {{"code": "…"}}: {error}\n</error>'
+        return Cell("", call.id, problem)
 
 
 def _first_block(text: str) -> tuple[str, int] | None:

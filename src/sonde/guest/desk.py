@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .document import Document
+from .document import Document, of_text
 from .inputs import whole_of
 from .pieces import Pieces
 
@@ -13,13 +13,14 @@ _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
 
 class Desk:
-    """Documents by number; -1 is all of them as one. A pattern is a text, or its source and flags as JavaScript has
-    them."""
+    """Documents by number; -1 is all of them as one, and a text stands for itself. A pattern is a text, or its source
+    and flags as JavaScript has them."""
 
     def __init__(self, documents: list[Document]) -> None:
         self._documents = [*documents, whole_of(documents)]
         self._pieces: list[Pieces] = []
         self._operations: dict[str, Callable[..., Any]] = {
+            "describe": self._describe,
             "slice": self._slice,
             "lines": Document.lines,
             "find": self._find,
@@ -31,11 +32,15 @@ class Desk:
             "peek": Document.peek,
         }
 
-    def do(self, operation: str, number: int, arguments: list[Any]) -> Any:
+    def do(self, operation: str, number: int | str, arguments: list[Any]) -> Any:
         """Return what an operation gives. Raises what the document raises, `ValueError` for an unknown operation."""
         if operation not in self._operations:
             raise ValueError(f"a document cannot {operation!r}")
-        return self._operations[operation](self._documents[number], *arguments)
+        document = of_text(number) if isinstance(number, str) else self._documents[number]
+        return self._operations[operation](document, *arguments)
+
+    def _describe(self, document: Document) -> dict[str, Any]:
+        return {"name": document.name, "length": len(document), "lines": document.line_count}
 
     def _slice(self, document: Document, start: int | None, end: int | None) -> str:
         return document[start:end]

@@ -121,7 +121,7 @@ class Document:
         return search.grep(self, pattern, (before, after), limit)
 
     def chunks(self, by: str = "lines", size: int | None = None, overlap: int = 0) -> "pieces.Pieces":
-        """Cut into strings by "lines", "chars", "section" or "function", at most `size` lines (or characters) each."""
+        """Cut into strings by "lines", "chars", "section", "function" or "auto", of at most `size` lines or chars."""
         return pieces.cut(self, by, size, overlap)
 
     def records(self, kind: str | None = None) -> Iterator[dict[str, Any]]:
@@ -218,7 +218,7 @@ def joined(name: str, documents: "list[Document]") -> Document:
     index = Index([0], [0], [0], False)
     for document in documents:
         heading = ("\n" if index.open_end else "") + f"==> {document.name} <==\n"
-        for part in (_fixed(heading), document):
+        for part in (of_text(heading), document):
             parts.append((index.bytes[-1], part.read))
             for column, entries in zip(index[:3], part.index[:3], strict=True):
                 before = column.pop()
@@ -245,7 +245,8 @@ class _Joined:
         return b"".join(content) if len(content) != 1 else content[0]
 
 
-def _fixed(text: str) -> Document:
+def of_text(text: str, name: str = "text") -> Document:
+    """Return a document of a text that is held whole."""
     content = text.encode("utf-8", "surrogateescape")
-    index = Index([0, len(content)], [0, len(text)], [0, text.count("\n")], not text.endswith("\n"))
-    return Document("", lambda start, end: content[start:end], index)
+    index = Index([0, len(content)], [0, len(text)], [0, text.count("\n")], text != "" and not text.endswith("\n"))
+    return Document(name, lambda start, end: content[start:end], index)

@@ -9,6 +9,8 @@ import json
 from typing import Any
 
 host: Any  # host(way, function, JSON): the one way out
+world: dict[str, Any]
+documents: list[Any]
 pipeline_list: Any  # of the vocabulary
 final: Any
 
@@ -82,7 +84,7 @@ class Match:
 class Document:
     """Text of any size, which the host reads. Lines are numbered from 1."""
 
-    def __init__(self, number: int, told: dict[str, Any]) -> None:
+    def __init__(self, number: int | str, told: dict[str, Any]) -> None:
         self.number = number
         self.name = told["name"]
         self.chars = told["chars"]
@@ -136,6 +138,23 @@ class Document:
     def peek(self, chars: int = 200) -> str:
         """Return a description with the first and last characters."""
         return self.ask("peek", [chars])
+
+
+def document_number(document: Any) -> int | None:
+    """Return the number of a document of the host's, or None."""
+    return document.number if isinstance(document, Document) and python_type(document.number) is int else None
+
+
+def document_of(source: Any) -> Document:
+    """Return a document of a text, or of all inputs. A text of the code's own goes to the host with each question."""
+    if source is None or (isinstance(source, str) and source == world["context"]):
+        return documents[-1]
+    if isinstance(source, Document):
+        return source
+    if not isinstance(source, str):
+        raise TypeError(f"this takes a str or a Document, not {python_type(source).__name__}")
+    lines = source.count("\n") + (0 if source == "" or source.endswith("\n") else 1)
+    return Document(source, {"name": "text", "chars": python_len(source), "lines": lines})
 
 
 def pattern(what: Any) -> Any:

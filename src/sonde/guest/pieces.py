@@ -17,6 +17,8 @@ _BOUNDARY = {
         re.M,
     ),
 }
+_LONG_LINE = 5000
+_ENOUGH = 2
 
 
 class Piece(str):
@@ -59,8 +61,9 @@ class Pieces(Sequence[Piece]):
 
 def cut(document: "Document", by: str, size: int | None, overlap: int) -> Pieces:
     """Return the pieces. Raises `ValueError` for an unknown way to cut or sizes that cannot work."""
+    by = _suggested(document) if by == "auto" else by
     if by not in _DEFAULT_SIZE:
-        raise ValueError(f"chunks(by={by!r}): use one of {', '.join(_DEFAULT_SIZE)}")
+        raise ValueError(f"chunks(by={by!r}): use one of auto, {', '.join(_DEFAULT_SIZE)}")
     size = _DEFAULT_SIZE[by] if size is None else size
     if size < 1 or not 0 <= overlap < size:
         raise ValueError(f"chunks(size={size}, overlap={overlap}): the size must be above 0 and the overlap")
@@ -72,6 +75,18 @@ def cut(document: "Document", by: str, size: int | None, overlap: int) -> Pieces
     spans = list(_by_lines(starts, document.line_count, size, overlap))
     at = _line_bytes(document, sorted({number for span in spans for number in span}))
     return Pieces(document, [(at[first], at[after], first) for first, after in spans])
+
+
+def _suggested(document: "Document") -> str:
+    """Return the way to cut that a document's beginning suggests."""
+    start, end = next(document.blocks(), (0, 0))
+    text = document.text(start, end)
+    sections, functions = (len(_BOUNDARY[by].findall(text)) for by in ("section", "function"))
+    if functions >= _ENOUGH and 2 * functions >= sections:  # in code a comment looks like a heading
+        return "function"
+    if sections >= _ENOUGH:
+        return "section"
+    return "chars" if len(text) > _LONG_LINE * (text.count("\n") + 1) else "lines"
 
 
 def _by_chars(document: "Document", size: int, overlap: int) -> Iterator[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sized
 from itertools import islice
 from typing import Any
 
@@ -27,11 +27,15 @@ class Pipeline:
         under_way: deque[asyncio.Task[tuple[Any, Any]]] = deque()
         failures: list[Any] = []
         total = 0
-        items = iter(self._items)
+        most = vocabulary.world["most_items"]
+        # Those that can be counted beforehand are refused before anything is sent.
+        items = iter(vocabulary.bounded(self._items) if isinstance(self._items, Sized) else self._items)
         while True:
             if len(under_way) <= _WINDOW - _REFILL:
                 more = list(islice(items, _WINDOW - len(under_way)))
                 total += len(more)
+                if most is not None and total > most:
+                    raise vocabulary.too_many(f"more than {most} items")
                 under_way.extend(asyncio.create_task(vocabulary.run_stages(self._stages, item)) for item in more)
             if not under_way:
                 break

@@ -1,565 +1,121 @@
 // The words that code in a JavaScript cell can use: the twin of vocabulary.py.
-//
-// The interpreter calls this with a function that asks it something and blocks, and with what it knows of the run, both as
-// JSON; what it gets back it drives the cells with. Everything else is out of reach of cells.
-(function (ask, told) {
-  "use strict";
 
-  // --- What code cannot take away -----------------------------------------------------------------------------
+// --- Words ------------------------------------------------------------------------------------------------
 
-  // Code can change all that the language comes with. What drives cells, and what shows what they came to, keeps its own.
-  // It has no templates either, which QuickJS builds with `concat`, and takes no array apart, which asks for its iterator.
-  const { Array, Date, Error, Infinity, Map, Math, Number, Object, Promise, Proxy, RegExp, Set, String, Symbol } = globalThis;
-  const { RangeError, ReferenceError, Reflect, TypeError } = globalThis;
-  const { parse, stringify } = JSON;
-  const { defineProperty, entries, getOwnPropertyDescriptor, setPrototypeOf } = Object;
-  const { isArray } = Array;
-  const own = (method) => Function.prototype.call.bind(method);
-  const isA = own(Function.prototype[Symbol.hasInstance]);
-  const [includes, slice, join, then] = [String.prototype.includes, String.prototype.slice, Array.prototype.join, Promise.prototype.then].map(own);
-  const [eachOfMap, eachOfSet] = [Map.prototype.forEach, Set.prototype.forEach].map(own);
-  const withOwn = (object, kind, names) => {
-    for (const name of names) defineProperty(object, name, getOwnPropertyDescriptor(kind.prototype, name));
-    return object;
-  };
-  const list = (...values) => setPrototypeOf(values, null);
-  function mapped(values, make) {
-    const made = list();
-    for (let index = 0; index < values.length; index += 1) made[index] = make(values[index]);
-    return made;
-  }
-  // Nothing honest adds to what all objects inherit, and the language itself asks any object for `then`, `get` or `value`.
-  Object.preventExtensions(Object.prototype);
+function llm(prompt, { schema, model, label, cache } = {}) {
+  if (!isText(prompt)) return refused(`the prompt must be a string, not ${kindOf(prompt)}`);
+  return call("llm", { prompt: String(prompt), schema, model, label, cache: cache ? true : undefined });
+}
 
-  // --- Calls ------------------------------------------------------------------------------------------------
+const llmQueryBatched = (prompts, options) => gather(Array.from(prompts, (prompt) => llm(prompt, options)));
 
-  class TaskError extends Error {
-    constructor(kind, message, retryable = false) {
-      super(`${kind}: ${message}`);
-      this.name = "TaskError";
-      this.kind = kind;
-      this.retryable = retryable;
-    }
-  }
+const kindOf = (value) => (value === null ? "null" : typeof value);
+const refused = (why) => Promise.reject(new TypeError(why));
 
-  const MOST_AT_ONCE = 1000;
-  const MOST_DEPTH = 200;
-  const world = parse(told);
-  let now = world.started;
-
-  const open = withOwn(new Map(), Map, ["get", "set", "delete", "clear", "size"]); // by ticket: how to settle the call's promise
-  let openTimers = 0;
-  let outgoing = list();
-  let arrived = list(); // answers not yet settled, from `nextArrived` on
-  let nextArrived = 0;
-  let lastTicket = 0;
-
-  // The cell that runs: what it came to, and whether nothing more is to be waited for.
-  let cell = 0;
-  let outcome = null;
-  let finished = false;
-
-  function call(name, given, isTimer = false) {
-    const text = encoded(given);
-    return new Promise((resolve, reject) => {
-      lastTicket += 1;
-      open.set(lastTicket, { resolve, reject, isTimer });
-      openTimers += isTimer;
-      outgoing[outgoing.length] = "[" + lastTicket + ',"' + name + '",' + text + "]";
-    });
-  }
-
-  function callNow(name, given) {
-    const isLocal = name === "document";
-    const text = encoded(given);
-    const queued = isLocal ? "" : takeOutgoing();
-    const answer = parse(ask('["' + name + '",' + text + ",[" + queued + "]]"));
-    if (!isLocal) {
-      // What came before this answer comes first, as it does when the run is replayed.
-      while (hasArrived()) settle(takeArrived());
-      for (let index = 0; index < answer.earlier.length; index += 1) settle(answer.earlier[index]);
-      if (answer.at > now) now = answer.at;
-    }
-    if (answer.error !== undefined) throw errorOf(answer.error);
-    return answer.value;
-  }
-
-  function takeOutgoing() {
-    const queued = outgoing;
-    outgoing = list();
-    return join(queued, ",");
-  }
-
-  const hasArrived = () => nextArrived < arrived.length;
-
-  function takeArrived() {
-    const answer = arrived[nextArrived];
-    nextArrived += 1;
-    if (!hasArrived()) {
-      arrived = list();
-      nextArrived = 0;
-    }
-    return answer;
-  }
-
-  function settle(answer) {
-    const { 0: ticket, 1: succeeded, 2: value, 3: at } = answer;
-    if (at > now) now = at;
-    const waiting = open.get(ticket);
-    if (waiting === undefined) return;
-    open.delete(ticket);
-    openTimers -= waiting.isTimer;
-    if (succeeded) waiting.resolve(value);
-    else waiting.reject(errorOf(value));
-  }
-
-  const known = { __proto__: null, ValueError: RangeError, IndexError: RangeError, TypeError };
-  function errorOf(problem) {
-    if (problem.kind !== undefined) return new TaskError(problem.kind, problem.message, problem.retryable);
-    const error = new (known[problem.type] ?? Error)(problem.message);
-    if (known[problem.type] === undefined) error.name = problem.type;
-    return error;
-  }
-
-  // What is given, as JSON. What that would drop or blur without a word is refused or said in full.
-  function encoded(given) {
-    const holders = list();
-    let depth = 0;
-    return stringify(given, function (key, value) {
-      if (typeof value === "function" || typeof value === "symbol") throw notPlain(value, "pass text, numbers, arrays or objects");
-      if (typeof value !== "object" || value === null) return value;
-      if (isA(Promise, value)) throw notPlain(value, "await it first");
-      if (isA(Document, value) || isA(Pieces, value)) throw notPlain(value, "pass a slice");
-      while (depth > 0 && holders[depth - 1] !== this) depth -= 1;
-      if (depth === MOST_DEPTH) throw new RangeError(`this value is nested more than ${MOST_DEPTH} deep`);
-      const plain = isA(Set, value) ? mapped(listed(eachOfSet, value), (pair) => pair[1]) : isA(Map, value) ? Object.fromEntries(value) : value;
-      holders[depth] = plain;
-      depth += 1;
-      return plain;
-    });
-  }
-
-  const notPlain = (value, hint) => new TypeError(`${show(value)} is not plain data: ${hint}`);
-
-  // --- What drives a cell -----------------------------------------------------------------------------------
-
-  const engine = {
-    take(text) {
-      const taken = parse(text);
-      if (taken.answers !== undefined) {
-        for (let index = 0; index < taken.answers.length; index += 1) arrived[arrived.length] = taken.answers[index];
-      } else {
-        outcome = taken;
-        finished = true;
-      }
-    },
-    next() {
-      if (!hasArrived() || outgoing.length >= MOST_AT_ONCE || isOver()) return false;
-      settle(takeArrived());
-      return true;
-    },
-    report() {
-      if (isOver()) return end();
-      return '{"open":' + open.size + ',"more":' + hasArrived() + ',"calls":[' + takeOutgoing() + "]}";
-    },
-    watch(promise) {
-      const watched = cell;
-      const note = (come) => {
-        if (cell === watched) outcome ??= come;
-      };
-      defineProperty(promise, "constructor", { value: undefined }); // or code would be asked what comes of `then`
-      then(
-        promise,
-        (result) => note({ value: result.value }),
-        (error) => note({ error: described(error) }),
-      );
-    },
-    fail(error) {
-      outcome = { error: described(error) };
-    },
-    stack: () => String(new Error().stack),
-  };
-
-  function isOver() {
-    return outcome !== null && (finished || open.size === openTimers);
-  }
-
-  function end() {
-    let ended;
-    try {
-      const value = outcome.value === undefined ? null : cut(show(outcome.value));
-      ended = endedWith(value, outcome.error, cut(join(printed, ""), printedSize));
-    } catch (error) {
-      ended = endedWith(null, described(error), "");
-    }
-    open.clear();
-    openTimers = printedSize = nextArrived = 0;
-    outgoing = list();
-    arrived = list();
-    printed = list();
-    outcome = null;
-    finished = false;
-    cell += 1;
-    return ended;
-  }
-
-  function endedWith(value, error, stdout) {
-    let text = '"value":' + stringify(value) + ',"stdout":' + stringify(stdout);
-    if (error !== undefined) {
-      text += ',"error":{"type":' + stringify(error.type) + ',"message":' + stringify(error.message);
-      text += ',"stack":' + stringify(error.stack) + "}";
-    }
-    return '{"ended":{' + text + "}}";
-  }
-
-  function described(error) {
-    try {
-      if (!isA(Error, error)) return { type: "Error", message: show(error), stack: "" };
-      return { type: String(error.name), message: String(error.message), stack: String(error.stack ?? "") };
-    } catch {
-      return { type: "Error", message: "[it cannot be shown]", stack: "" };
-    }
-  }
-
-  // --- Time and chance are the run's ------------------------------------------------------------------------
-
-  const { floor, imul } = Math;
-  const milliseconds = () => floor(now * 1000);
-  const RunDate = new Proxy(Date, {
-    construct: (target, given, self) => Reflect.construct(target, given.length === 0 ? [milliseconds()] : given, self),
-    apply: () => new Date(milliseconds()).toString(),
-  });
-  Date.now = milliseconds;
-  Date.prototype.constructor = RunDate;
-  const performance = Object.freeze({ now: () => (now - world.started) * 1000 });
-
-  let chance = world.chance >>> 0;
-  function random() {
-    chance = (chance + 0x6d2b79f5) >>> 0;
-    let mixed = imul(chance ^ (chance >>> 15), chance | 1);
-    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  }
-  Math.random = random;
-
-  const sleep = (wait) => call("sleep", { until: now + Math.max(0, Number(wait) || 0) / 1000 }, true);
-  const timers = new Set();
-  let lastTimer = 0;
-  function setTimeout(run, wait = 0, ...given) {
-    const timer = ++lastTimer;
-    timers.add(timer);
-    sleep(wait).then(() => timers.delete(timer) && run(...given)).catch(warn);
-    return timer;
-  }
-  function setInterval(run, wait = 0, ...given) {
-    const timer = ++lastTimer;
-    timers.add(timer);
-    const again = () => {
-      if (!timers.has(timer)) return;
-      run(...given);
-      sleep(wait).then(again).catch(warn);
-    };
-    sleep(wait).then(again).catch(warn);
-    return timer;
-  }
-  const clearTimeout = (timer) => void timers.delete(timer);
-  const warn = (error) => print(`warning: a timer failed: ${show(error)}`);
-
-  // --- Output -----------------------------------------------------------------------------------------------
-
-  const LONGEST = 2_000_000;
-  let printed = list();
-  let printedSize = 0;
-  function print(...values) {
-    const text = join(mapped(values, (value) => (typeof value === "string" ? value : show(value))), " ") + "\n";
-    if (printedSize < LONGEST) printed[printed.length] = slice(text, 0, LONGEST - printedSize);
-    printedSize += text.length;
-  }
-
-  const WORD = withOwn(/^\w+$/, RegExp, ["exec", "test"]);
-  const iso = own(Date.prototype.toISOString);
-  const bounded = (before, texts, after) => before + join(texts, ", ") + after;
-  const listed = (each, values) => {
-    const texts = list();
-    each(values, (value, key) => (texts[texts.length] = [key, value]));
-    return texts;
-  };
-
-  function show(value, above = null, depth = 0) {
-    switch (typeof value) {
-      case "string":
-        return depth === 0 && includes(value, "\n") ? value : stringify(value);
-      case "function":
-        return "[function " + (value.name || "anonymous") + "]";
-      case "bigint":
-        return String(value) + "n";
-      case "symbol":
-        return String(value);
-      case "object":
-        break;
-      default:
-        return String(value);
-    }
-    if (value === null) return "null";
-    for (let outer = above; outer !== null; outer = outer.above) if (outer.value === value) return "[circular]";
-    if (depth > 6) return "…";
-    const inside = { value, above };
-    const each = (item) => show(item, inside, depth + 1);
-    if (isA(Error, value)) return value.name + ": " + value.message;
-    if (isA(Document, value) || isA(Match, value) || isA(Pieces, value) || isA(RegExp, value)) return String(value);
-    if (isA(Date, value)) return iso(value);
-    if (isA(Promise, value)) return "[promise: await it]";
-    if (isArray(value)) return bounded("[", mapped(value, each), "]");
-    if (isA(Map, value)) {
-      return bounded("Map {", mapped(listed(eachOfMap, value), (pair) => each(pair[0]) + ": " + each(pair[1])), "}");
-    }
-    if (isA(Set, value)) return bounded("Set {", mapped(listed(eachOfSet, value), (pair) => each(pair[1])), "}");
-    const name = value.constructor?.name;
-    const fields = mapped(entries(value), (pair) => (WORD.test(pair[0]) ? pair[0] : stringify(pair[0])) + ": " + each(pair[1]));
-    return bounded(name && name !== "Object" ? name + " {" : "{", fields, "}");
-  }
-
-  function cut(text, size = text.length) {
-    if (size <= LONGEST) return text;
-    return slice(text, 0, LONGEST) + "\n[cut: " + grouped(size) + " characters in all, " + grouped(LONGEST) + " kept]";
-  }
-
-  function grouped(number) {
-    const digits = String(number);
-    return digits.length <= 3 ? digits : grouped(slice(digits, 0, -3)) + "," + slice(digits, -3);
-  }
-
-  // --- Documents --------------------------------------------------------------------------------------------
-
-  class Match {
-    #document;
-    constructor(document, found) {
-      this.#document = document;
-      Object.assign(this, found);
-    }
-    get excerpt() {
-      return this.#document.lines(this.first, this.last).join("\n");
-    }
-    toString() {
-      return `${this.line}: ${this.text}`;
-    }
-  }
-
-  class Piece extends String {
-    constructor(told, source) {
-      super(told.text);
-      this.firstLine = told.first_line;
-      this.lastLine = told.last_line;
-      this.source = source;
-    }
-  }
-
-  class Pieces {
-    #document;
-    #number;
-    constructor(document, told) {
-      this.#document = document;
-      this.#number = told.pieces;
-      this.length = told.length;
-    }
-    at(index) {
-      const position = index < 0 ? index + this.length : index;
-      if (position < 0 || position >= this.length) return undefined;
-      return new Piece(this.#document.ask("piece", this.#number, position), this.#document.name);
-    }
-    map(each) {
-      return Array.from(this, each);
-    }
-    *[Symbol.iterator]() {
-      for (let index = 0; index < this.length; index += 1) yield this.at(index);
-    }
-    toString() {
-      return `<${this.length} pieces of ${this.#document}>`;
-    }
-  }
-
-  const pattern = (what) => (what instanceof RegExp ? { source: what.source, flags: what.flags } : what);
-
-  class Document {
-    #number;
-    constructor(number, told) {
-      this.#number = number;
-      this.name = told.name;
-      this.length = told.length;
-      this.lineCount = told.lines;
-    }
-    ask(operation, ...given) {
-      return callNow("document", { operation, number: this.#number, arguments: given });
-    }
-    slice(start = 0, end = this.length) {
-      return this.ask("slice", start, end);
-    }
-    at(index) {
-      const position = index < 0 ? index + this.length : index;
-      return position < 0 || position >= this.length ? undefined : this.slice(position, position + 1);
-    }
-    line(number) {
-      return this.lines(number, number)[0];
-    }
-    lines(first = 1, last = this.lineCount) {
-      return this.ask("lines", first, last);
-    }
-    find(what, start = 0) {
-      return this.ask("find", pattern(what), start);
-    }
-    count(what) {
-      return this.ask("count", pattern(what));
-    }
-    includes(text) {
-      return this.find(text) >= 0;
-    }
-    grep(what, { before = 20, after = 20, limit = null } = {}) {
-      const source = what instanceof RegExp ? pattern(what) : { source: what, flags: "" };
-      return this.ask("grep", source, before, after, limit).map((found) => new Match(this, found));
-    }
-    chunks({ by = "lines", size = null, overlap = 0 } = {}) {
-      return new Pieces(this, this.ask("chunks", by, size, overlap));
-    }
-    records(kind = null) {
-      return this.ask("records", kind);
-    }
-    peek(chars = 200) {
-      return this.ask("peek", chars);
-    }
-    *[Symbol.iterator]() {
-      const page = 1000;
-      for (let first = 1; first <= this.lineCount; first += page) {
-        yield* this.lines(first, Math.min(first + page - 1, this.lineCount));
-      }
-    }
-    toString() {
-      return `<Document "${this.name}": ${this.length} characters, ${this.lineCount} lines>`;
-    }
-  }
-
-  // --- Words ------------------------------------------------------------------------------------------------
-
-  function llm(prompt, { schema, model, label, cache } = {}) {
-    const text = prompt instanceof Piece ? String(prompt) : prompt;
-    if (typeof text !== "string") {
-      return Promise.reject(new TypeError(`the prompt must be a string, not ${text === null ? "null" : typeof text}`));
-    }
-    return call("llm", { prompt: text, schema, model, label, cache: cache ? true : undefined });
-  }
-
-  async function gather(...work) {
-    const listed = work.length === 1 && Array.isArray(work[0]) ? work[0] : work;
-    const outcomes = await Promise.allSettled(listed);
-    const failed = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    return outcomes.map((outcome) => outcome.value);
-  }
-
-  function withoutFailures(word, outcomes) {
-    const failed = outcomes.map((outcome, number) => [number, outcome]).filter(([, outcome]) => outcome.status === "rejected");
-    if (failed.length > 0) {
-      const [number, { reason }] = failed[0];
-      const what = reason instanceof Error ? `${reason.name}: ${reason.message}` : show(reason);
-      print(`${word}: ${failed.length} of ${outcomes.length} failed; the first, number ${number}: ${what}`);
-    }
-    return outcomes.map((outcome) => (outcome.status === "rejected" ? null : outcome.value));
-  }
-
-  async function parallel(...work) {
-    const listed = work.length === 1 && Array.isArray(work[0]) ? work[0] : work;
-    const begun = listed.map(async (each) => (typeof each === "function" ? each() : each));
-    return withoutFailures("parallel", await Promise.allSettled(begun));
-  }
-
-  async function through(stages, item, index) {
-    let value = item;
-    for (const stage of stages) value = await stage(value, item, index);
-    return value;
-  }
-
-  const WINDOW = 1000;
-  function pipeline(items, ...stages) {
-    async function* stream() {
-      const underWay = [];
-      let total = 0;
-      const outcomes = [];
-      const next = async () => {
-        const [outcome] = await Promise.allSettled([underWay.shift()]);
-        if (outcome.status === "rejected") outcomes.push(outcome);
-        return outcome.status === "rejected" ? null : outcome.value;
-      };
-      for await (const item of items) {
-        underWay.push(through(stages, item, total));
-        underWay[underWay.length - 1].catch(() => {});
-        total += 1;
-        if (underWay.length === WINDOW) yield await next();
-      }
-      while (underWay.length > 0) yield await next();
-      if (outcomes.length > 0) print(`pipeline: ${outcomes.length} of ${total} failed; the first: ${outcomes[0].reason}`);
-    }
-    return {
-      then: (resolve, reject) =>
-        Promise.allSettled(Array.from(items, (item, index) => through(stages, item, index)))
-          .then((outcomes) => withoutFailures("pipeline", outcomes))
-          .then(resolve, reject),
-      [Symbol.asyncIterator]: stream,
-    };
-  }
-
-  function FINAL(value) {
-    callNow("final", { value: value === undefined ? null : value });
-    finished = true;
-  }
-
-  function FINAL_VAR(name) {
-    if (!(name in globalThis)) throw new ReferenceError(`FINAL_VAR: there is no variable ${stringify(name)}`);
-    FINAL(globalThis[name]);
-  }
-
-  const amounts = (values) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? Infinity : value]));
-  const budget = Object.freeze({
-    total: Object.freeze(amounts(world.budget)),
-    spent: () => amounts(callNow("budget", {}).spent),
-    remaining: () => amounts(callNow("budget", {}).remaining),
-  });
-
-  const documents = world.inputs.map((told, number) => new Document(number, told));
-  const whole = new Document(-1, world.whole);
-  let text;
-  const inputs = new Proxy(Object.fromEntries(documents.map((document) => [document.name, document])), {
-    get(target, name) {
-      if (name in target || typeof name !== "string" || name === "toJSON" || name === "constructor") return target[name];
-      throw new ReferenceError(`no input ${stringify(name)}; known: ${Object.keys(target).slice(0, 20).join(", ") || "there are none"}`);
-    },
-  });
-
-  const console = Object.freeze(
-    Object.fromEntries(["log", "info", "warn", "error", "debug"].map((name) => [name, print])),
+const tooMany = (count) =>
+  new RangeError(
+    `${count} in one fan-out; at most ${world.most_items} are allowed: take them in several, or fewer larger ones, ` +
+      "or allow more with --max-items",
   );
 
-  const llmQueryBatched = (prompts, options) => gather(prompts.map((prompt) => llm(prompt, options)));
-  const words = {
-    Date: RunDate, TaskError, Document, performance, console, print, sleep,
-    setTimeout, clearTimeout, setInterval, clearInterval: clearTimeout,
-    llm, llmQuery: llm, llm_query: llm, llmQueryBatched, llm_query_batched: llmQueryBatched,
-    gather, parallel, pipeline, FINAL, FINAL_VAR, finalVar: FINAL_VAR, budget, inputs,
-  };
-  // Beneath the variables as well: code may use a word's name for itself, and `delete` brings the word back.
-  const beneath = Object.create(Object.prototype);
-  Object.setPrototypeOf(globalThis, beneath);
-  for (const place of [beneath, globalThis]) {
-    for (const [name, value] of Object.entries(words)) {
-      Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false });
-    }
-    // A whole text is fetched when it is first looked at.
-    Object.defineProperty(place, "context", {
-      get: () => (world.fits ? (text ??= whole.slice()) : whole),
-      set(value) {
-        Object.defineProperty(globalThis, "context", { value, writable: true, configurable: true, enumerable: true });
-      },
-      configurable: true,
-    });
+// The items of one fan-out; more than are allowed are refused before anything is sent.
+function bounded(items) {
+  const most = world.most_items;
+  if (most === null) return Array.from(items);
+  const size = items.length ?? items.size;
+  const listed = [];
+  if (!(size > most)) {
+    for (const item of items) if (listed.push(item) > most) break;
+    if (listed.length <= most) return listed;
   }
-  return engine;
-})
+  const error = tooMany(size === undefined ? `more than ${most} items` : `${size} items`);
+  withdraw(isArray(items) ? items : listed, error);
+  throw error;
+}
+
+const listOf = (work) => (work.length === 1 && typeof work[0] === "object" && work[0]?.[Symbol.iterator] ? work[0] : work);
+
+async function gather(...work) {
+  const outcomes = await Promise.allSettled(bounded(listOf(work)));
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return outcomes.map((outcome) => outcome.value);
+}
+
+function withoutFailures(word, outcomes) {
+  const failed = outcomes.map((outcome, number) => [number, outcome]).filter(([, outcome]) => outcome.status === "rejected");
+  if (failed.length > 0) {
+    const [number, { reason }] = failed[0];
+    print(`${word}: ${failed.length} of ${outcomes.length} failed; the first, number ${number}: ${errorText(reason)}`);
+  }
+  return outcomes.map((outcome) => (outcome.status === "rejected" ? null : outcome.value));
+}
+
+const errorText = (reason) => (reason instanceof Error ? `${reason.name}: ${reason.message}` : show(reason));
+
+async function parallel(...work) {
+  const begun = bounded(listOf(work)).map(async (each) => (typeof each === "function" ? each() : each));
+  return withoutFailures("parallel", await Promise.allSettled(begun));
+}
+
+async function through(stages, item, index) {
+  let value = item;
+  for (const stage of stages) value = await stage(value, item, index);
+  return value;
+}
+
+const WINDOW = 1000;
+function pipeline(items, ...stages) {
+  async function* stream() {
+    const most = world.most_items;
+    const size = items.length ?? items.size;
+    if (most !== null && size > most) bounded(items);
+    const underWay = [];
+    let total = 0;
+    const outcomes = [];
+    const next = async () => {
+      const [outcome] = await Promise.allSettled([underWay.shift()]);
+      if (outcome.status === "rejected") outcomes.push(outcome);
+      return outcome.status === "rejected" ? null : outcome.value;
+    };
+    for await (const item of items) {
+      if (total === most) throw tooMany(`more than ${most} items`);
+      underWay.push(through(stages, item, total));
+      underWay[underWay.length - 1].catch(() => {});
+      total += 1;
+      if (underWay.length === WINDOW) yield await next();
+    }
+    while (underWay.length > 0) yield await next();
+    if (outcomes.length > 0) print(`pipeline: ${outcomes.length} of ${total} failed; the first: ${outcomes[0].reason}`);
+  }
+  return {
+    then: (resolve, reject) =>
+      Promise.resolve()
+        .then(() => Promise.allSettled(bounded(items).map((item, index) => through(stages, item, index))))
+        .then((outcomes) => withoutFailures("pipeline", outcomes))
+        .then(resolve, reject),
+    [Symbol.asyncIterator]: stream,
+  };
+}
+
+function FINAL(value) {
+  callNow("final", { value: value === undefined ? null : value });
+  finished = true;
+}
+
+function FINAL_VAR(name) {
+  if (!(name in globalThis)) throw new ReferenceError(`FINAL_VAR: there is no variable ${stringify(name)}`);
+  FINAL(globalThis[name]);
+}
+
+const amounts = (values) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === null ? Infinity : value]));
+const budget = Object.freeze({
+  total: Object.freeze(amounts(world.budget)),
+  spent: () => amounts(callNow("budget", {}).spent),
+  remaining: () => amounts(callNow("budget", {}).remaining),
+});
+
+const console = Object.freeze(
+  Object.fromEntries(["log", "info", "warn", "error", "debug"].map((name) => [name, print])),
+);

@@ -2,7 +2,8 @@
 
 One source for every Python: the confined interpreter runs it as it is, and so does Monty, so it keeps to what Monty
 knows (no inheritance, no generators, no `async for`). The interpreter puts three functions beside it before it runs:
-`host_call`, `host_call_now` and `host_call_all_now`. Each raises an error when the call fails.
+`host_call`, `host_call_now` and `host_call_all_now`. Each raises an error when the call fails. `world` is what it knows
+of the run.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from typing import Any
 host_call: Any
 host_call_now: Any
 host_call_all_now: Any
+world: dict[str, Any]
 
 
 class Amounts:
@@ -69,7 +71,7 @@ def llm_query_batched(prompts: list[str], model: str | None = None) -> list[str]
 
 async def gather(*work: Any, return_exceptions: bool = False) -> list[Any]:
     """Wait for all, in order. Unlike asyncio's, the others finish before the first error is raised."""
-    outcomes = await asyncio.gather(*[_settled(each) for each in _listed(work)])
+    outcomes = await asyncio.gather(*[settled(each) for each in bounded(_listed(work))])
     results: list[Any] = []
     for value, error in outcomes:
         if error is not None and not return_exceptions:
@@ -80,8 +82,8 @@ async def gather(*work: Any, return_exceptions: bool = False) -> list[Any]:
 
 async def parallel(*work: Any) -> list[Any]:
     """Wait for all, in order: calls, or functions that make one. What failed is None, and is told in the output."""
-    outcomes = await asyncio.gather(*[_settled(each) for each in _listed(work)])
-    return _without_failures("parallel", outcomes)
+    outcomes = await asyncio.gather(*[settled(each) for each in bounded(_listed(work))])
+    return without_failures("parallel", outcomes)
 
 
 def final(value: Any) -> None:
@@ -95,7 +97,7 @@ async def run_stages(stages: Any, item: Any) -> tuple[Any, Any]:
     try:
         for stage in stages:
             value = stage(value)
-            if not _is_plain(value):
+            if not is_plain(value):
                 value = await value
     except Exception as error:  # noqa: BLE001 - whatever stops an item is told, and the others go on
         return None, error
@@ -104,18 +106,41 @@ async def run_stages(stages: Any, item: Any) -> tuple[Any, Any]:
 
 async def pipeline_list(items: Any, stages: Any) -> list[Any]:
     """Take each item through the stages, all at once; return the values in order."""
-    return _without_failures("pipeline", await asyncio.gather(*[run_stages(stages, item) for item in items]))
+    return without_failures("pipeline", await asyncio.gather(*[run_stages(stages, item) for item in bounded(items)]))
 
 
-def _without_failures(word: str, outcomes: Any) -> list[Any]:
+def bounded(items: Any) -> list[Any]:
+    """List the items of one fan-out. Raises `ValueError` if there are more than are allowed."""
+    most = world["most_items"]
+    if most is None:
+        return list(items)
+    listed: list[Any] = []
+    for item in items:
+        listed.append(item)
+        if len(listed) > most:
+            is_sized = type(items).__name__ in _SIZED
+            _close(items if is_sized else listed)
+            raise too_many(f"{len(items)} items" if is_sized else f"more than {most} items")
+    return listed
+
+
+def too_many(count: str) -> ValueError:
+    """Return the error of a fan-out that is too large."""
+    most = world["most_items"]
+    remedy = "take them in several, or fewer larger ones, or allow more with --max-items"
+    return ValueError(f"{count} in one fan-out; at most {most} are allowed: {remedy}")
+
+
+def without_failures(word: str, outcomes: Any) -> list[Any]:
+    """Return the values, with None for what failed, which is told."""
     failed = [(number, error) for number, (_, error) in enumerate(outcomes) if error is not None]
     if failed:
         number, error = failed[0]
-        print(f"{word}: {len(failed)} of {len(outcomes)} failed; the first, number {number}: {_told(error)}")
+        print(f"{word}: {len(failed)} of {len(outcomes)} failed; the first, number {number}: {told(error)}")
     return [value for value, _ in outcomes]
 
 
-async def _settled(work: Any) -> tuple[Any, Any]:
+async def settled(work: Any) -> tuple[Any, Any]:
     """Return what work comes to and no error, or None and its error."""
     try:
         return await (work() if type(work).__name__ in _FUNCTIONS else work), None
@@ -128,12 +153,22 @@ def _listed(work: Any) -> Any:
     return work[0] if len(work) == 1 and type(work[0]).__name__ in _LISTS else work
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Whether there is nothing to wait for."""
     return type(value).__name__ not in _AWAITABLES
 
 
-def _told(error: Any) -> str:
+def told(error: Any) -> str:
+    """Return an error as it is told in the output."""
     return f"{type(error).__name__}: {error}"
+
+
+def _close(work: Any) -> None:
+    """Give up work that was not begun."""
+    for each in work:
+        close = getattr(each, "close", None) if type(each).__name__ == "coroutine" else None
+        if close is not None:
+            close()
 
 
 def _request(prompt: Any, schema: Any, model: str | None, label: str | None, cache: bool = False) -> dict[str, Any]:
@@ -149,4 +184,5 @@ def _or_infinity(value: float | None) -> float:
 
 _FUNCTIONS = ["function", "builtin_function_or_method", "method", "partial"]
 _LISTS = ["list", "tuple", "generator", "map"]
+_SIZED = ["list", "tuple", "range", "dict", "set", "str", "Pieces"]
 _AWAITABLES = ["coroutine", "Future", "Task", "_GatheringFuture", "Pipeline"]

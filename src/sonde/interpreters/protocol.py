@@ -90,6 +90,16 @@ class GuestWorld(NamedTuple):
     """The run's limits; None where there is none."""
     seed: str
     started: float
+    agents: tuple[str, ...] = ()
+    """The kinds of subagents that `task` can send; without any there is no such word."""
+    tools: tuple[str, ...] = ()
+    """The tools that code may use as `tools.NAME(...)`."""
+    args: Any = None
+    """What a saved workflow was given, as plain data."""
+    is_workflow: bool = False
+    """Whether a cell is the body of a function: what it returns, or its last value, is the answer."""
+    most_items: int | None = None
+    """How many items one fan-out may have."""
 
 
 def _no_file(number: int) -> int:

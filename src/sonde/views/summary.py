@@ -1,7 +1,6 @@
 """The totals of a run: status, usage, calls, coverage, time."""
 
 import math
-from collections import Counter
 
 from sonde.events import (
     AgentStarted,
@@ -11,27 +10,30 @@ from sonde.events import (
     CallReused,
     CallStarted,
     CellStarted,
+    Escalated,
     Fault,
     InputAttached,
+    PersonAnswered,
+    PhaseStarted,
     Record,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStatus,
+    Saved,
     Stored,
     Usage,
     Warned,
 )
+from sonde.views.coverage import TURN, Coverage
 
-ITEMS = frozenset({"llm"})
-TURN = "turn"
+ROOT = "root"
 
 
 class Summary:
     """A fold of records in order. Its size does not grow with the number of calls that went well.
 
-    An item is a call that code dispatched for a piece of work. One that failed and is asked again is the same item: so
-    the items done and failed always add up to all that are not still under way.
+    An item is a call that code dispatched for a piece of work; `coverage` tells what became of them.
     """
 
     def __init__(self) -> None:
@@ -42,6 +44,9 @@ class Summary:
         self.status: RunStatus | None = None
         self.fault: Fault | None = None
         self.answer: Stored | None = None
+        """The root's answer, as JSON."""
+        self.asks: Escalated | None = None
+        """What the run waits for a person to answer."""
         self.begun_seq = 0
         """The number of the record with which the work began."""
         self.started_at = 0.0
@@ -56,7 +61,13 @@ class Summary:
         """Dollars by model; None where no price is known."""
         self.unreported_usd = 0.0
         self.turns = 0
+        """Model turns of all agents."""
         self.cells = 0
+        self.subagents = 0
+        self.saved = 0
+        """Intermediate results, each time that one was saved."""
+        self.phase = ""
+        """The part of the work that code named last."""
         self.ok = 0
         self.failed = 0
         self.refused = 0
@@ -66,9 +77,7 @@ class Summary:
         self.replies_cut = 0
         self.max_depth = 0
         self.warnings: list[str] = []
-        self.items_done = 0
-        self._open: dict[int, CallStarted] = {}
-        self._failed_items: Counter[tuple[str, str]] = Counter()
+        self.coverage = Coverage()
 
     @property
     def cost_usd(self) -> float | None:
@@ -79,17 +88,22 @@ class Summary:
     @property
     def items(self) -> int:
         """All items, those under way included."""
-        return self.items_done + self.items_failed + self.items_open
+        return self.coverage.items
+
+    @property
+    def items_done(self) -> int:
+        """Items with a result."""
+        return self.coverage.done
 
     @property
     def items_failed(self) -> int:
         """Items whose last attempt failed."""
-        return self._failed_items.total()
+        return self.coverage.failed
 
     @property
     def items_open(self) -> int:
         """Items under way."""
-        return sum(started.function in ITEMS for started in self._open.values())
+        return self.coverage.open
 
     def add(self, record: Record) -> None:
         """Take in the next record."""
@@ -100,19 +114,19 @@ class Summary:
             self.started_at = record.at
             self.lives = 1
         elif isinstance(fact, RunResumed):
-            self._give_up_open()
-            self.status, self.fault = None, None
+            self.status, self.fault, self.asks = None, None, None
             self.limits = fact.limits or self.limits
             self.lives += 1
         else:
             self.duration_s += record.at - (self.last_at or record.at)
         self.last_at = record.at
         self._add_fact(fact)
+        self.coverage.add(record)
 
     def _add_fact(self, fact: object) -> None:
         match fact:
-            case CallStarted():
-                self._start(fact)
+            case CallStarted(function=function):
+                self.turns += function == TURN
             case CallFinished():
                 self._finish(fact)
             case CallReused():
@@ -121,44 +135,47 @@ class Summary:
                 self.retries += 1
             case CellStarted():
                 self.cells += 1
-            case AgentStarted(depth=depth):
+            case AgentStarted(agent=agent, depth=depth):
                 self.begun_seq = self.begun_seq or self._seq
+                self.subagents += agent != ROOT
                 self.max_depth = max(self.max_depth, depth)
+            case Answered(agent=agent, value=value):
+                self.answer = value if agent == ROOT else self.answer
+            case _:
+                self._add_rare(fact)
+
+    def _add_rare(self, fact: object) -> None:
+        match fact:
             case InputAttached():
                 self.inputs.append(fact)
-            case Answered(value=value):
-                self.answer = value
             case Warned(message=message):
                 self.warnings.append(message)
+            case PhaseStarted(name=name):
+                self.phase = name
+            case Saved():
+                self.saved += 1
+            case Escalated():
+                self.asks = fact
+            case PersonAnswered():
+                self.asks = None
             case RunFinished(status=status, fault=fault):
-                self._give_up_open()
                 self.status, self.fault = status, fault
             case _:
                 pass
 
-    def _start(self, started: CallStarted) -> None:
-        self._open[started.call] = started
-        if started.function == TURN:
-            self.turns += 1
-        elif self._failed_items[started.agent, started.key] > 0:
-            self._failed_items[started.agent, started.key] -= 1
-
     def _finish(self, finished: CallFinished) -> None:
-        started = self._open.pop(finished.call, None)
         self.usage += finished.usage
         if finished.usage.requests:
             self._count(finished)
         self.replies_cut += finished.cut
-        if started is None or started.function not in ITEMS:
+        if not self.coverage.is_open(finished.call):
             return
         if finished.status == "ok":
             self.ok += not finished.cached
             self.reused += finished.cached
-            self.items_done += 1
         else:
             self.failed += finished.status == "failed"
             self.refused += finished.fault is not None and finished.fault.kind == "budget"
-            self._failed_items[started.agent, started.key] += 1
 
     def _count(self, finished: CallFinished) -> None:
         name, used = finished.model or "unknown", finished.usage
@@ -167,10 +184,3 @@ class Summary:
         if used.input_tokens or used.output_tokens:
             before, cost = self.costs.get(name, 0.0), finished.cost_usd
             self.costs[name] = None if before is None or cost is None else before + cost
-
-    def _give_up_open(self) -> None:
-        """Count the calls that will not come back as failed items."""
-        for started in self._open.values():
-            if started.function in ITEMS:
-                self._failed_items[started.agent, started.key] += 1
-        self._open.clear()

@@ -1,6 +1,6 @@
 """The tree of a run: its agents, their turns and cells, and what each cell called."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Literal
 
 from sonde.events import (
@@ -17,8 +17,10 @@ from sonde.events import (
     Stored,
     Usage,
 )
+from sonde.views.coverage import ITEMS, TURN
 
-TURN = "turn"
+COUNTED = ITEMS | {"tool", "workflow"}
+"""The functions whose calls are counted for each step."""
 _MOST_FAILURES = 5
 
 
@@ -35,6 +37,8 @@ class Step:
         self.fault: Fault | None = None
         self.code: Stored = ""
         self.calls: Counter[str] = Counter()
+        """What it called, by how that ended."""
+        self.functions: Counter[str] = Counter()
         self.failures: list[str] = []
 
 
@@ -43,24 +47,35 @@ class AgentNode:
 
     def __init__(self, started: AgentStarted) -> None:
         self.path = started.agent
+        self.role = started.role
         self.model = started.model
+        self.depth = started.depth
+        self.call = started.call
         self.status = "running"
         self.steps: list[Step] = []
 
+    @property
+    def parent(self) -> str:
+        """The path of the agent that asked for it; "" for the root."""
+        return self.path.rpartition("/")[0]
+
 
 class Tree:
-    """A fold of records in order. It holds a count for each cell's calls, and the first few failures."""
+    """A fold of records in order. It holds a count for each step's calls, and the first few failures."""
 
     def __init__(self) -> None:
         self.agents: dict[str, AgentNode] = {}
         self._open: dict[int, tuple[CallStarted, Step]] = {}
         self._cells: dict[tuple[str, int], Step] = {}
+        self._turns: dict[str, Step] = {}
+        """The last one of each agent."""
+        self._children: defaultdict[str, list[AgentNode]] = defaultdict(list)
 
     def add(self, record: Record) -> None:
         """Take in the next record."""
         match record.fact:
             case AgentStarted() as started:
-                self.agents[started.agent] = AgentNode(started)
+                self._begin_agent(started)
             case AgentFinished(agent=agent, status=status):
                 self._agent(agent).status = status
             case CellStarted() as started:
@@ -72,8 +87,10 @@ class Tree:
                 step.ended, step.status, step.fault = record.at, finished.status, finished.fault
             case CallStarted() as started:
                 self._start_call(started, record.at)
-            case CallReused(agent=agent, cell=cell):
-                self._cell(agent, cell, record.at).calls["cached"] += 1
+            case CallReused(agent=agent, cell=cell, function=function):
+                step = self._cell(agent, cell, record.at)
+                step.calls["cached"] += 1
+                step.functions[function] += 1
             case CallFinished() as finished if finished.call in self._open:
                 self._finish_call(finished, record.at)
             case RunResumed():
@@ -81,10 +98,25 @@ class Tree:
             case _:
                 pass
 
+    def children(self, path: str) -> list[AgentNode]:
+        """Return the agents that an agent asked for, in the order in which they began; for "" the topmost ones."""
+        if not self._children:
+            for node in self.agents.values():
+                self._children[node.parent if node.parent in self.agents else ""].append(node)
+        return self._children.get(path, [])
+
+    def _begin_agent(self, started: AgentStarted) -> None:
+        """Add an agent; one that works again in a later life goes on where it is."""
+        before = self.agents.get(started.agent)
+        self.agents[started.agent] = AgentNode(started)
+        self._children.clear()
+        if before is not None:
+            self.agents[started.agent].steps = before.steps
+
     def _agent(self, path: str) -> AgentNode:
         """Return an agent; what a repair could not save of it stays empty."""
         if path not in self.agents:
-            self.agents[path] = AgentNode(AgentStarted(path, "", ""))
+            self._begin_agent(AgentStarted(path, "", ""))
         return self.agents[path]
 
     def _cell(self, agent: str, cell: int, at: float) -> Step:
@@ -99,7 +131,9 @@ class Tree:
 
     def _start_call(self, started: CallStarted, at: float) -> None:
         if started.function == TURN:
-            step = self._begin(started.agent, Step("turn", started.cell, at))
+            step = self._turns[started.agent] = self._begin(started.agent, Step("turn", started.cell, at))
+        elif started.native and started.agent in self._turns:
+            step = self._turns[started.agent]
         else:
             step = self._cell(started.agent, started.cell, at)
         self._open[started.call] = (started, step)
@@ -110,8 +144,9 @@ class Tree:
         if started.function == TURN:
             step.ended, step.status, step.fault = at, finished.status, finished.fault
             return
-        if started.function in {"llm"}:
+        if started.function in COUNTED:
             step.calls[finished.status] += 1
+            step.functions[started.function] += 1
             if finished.fault is not None and len(step.failures) < _MOST_FAILURES:
                 step.failures.append(f"{started.label or f'call {started.call}'}: {finished.fault.message}")
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sonde.errors import InterpreterError
 from sonde.interpreters.bridge import BadFrame, Bridge
@@ -97,8 +97,9 @@ class ConfinedInterpreter:
                 raise
         _, bridge = await asyncio.get_running_loop().create_unix_connection(Bridge, sock=ours)
         inputs = [(each.name, each.mark, each.blocks) for each in world.inputs]
-        told = {"inputs": inputs, "budget": world.budget, "seed": world.seed, "started": world.started}
-        told["heap_bytes"] = nursery.settings.heap_bytes
+        told: dict[str, Any] = {"inputs": inputs, "budget": world.budget, "seed": world.seed, "started": world.started}
+        told |= {"agents": world.agents, "tools": world.tools, "args": world.args, "most_items": world.most_items}
+        told |= {"heap_bytes": nursery.settings.heap_bytes, "is_workflow": world.is_workflow}
         bridge.send({"world": told})
         return cls(nursery, process, bridge, _FileService(our_files, world.open_file))
 

@@ -31,7 +31,8 @@ class Calls:
     def __init__(self, host: HostCalls, failed: Callable[[Exception], None], *, replaying: bool) -> None:
         self._host = host
         self._failed = failed
-        self._replaying = replaying
+        self.replaying = replaying
+        """Whether the cell has run before, in an earlier life of the run."""
         self._loop = asyncio.get_running_loop()
         self._arrived: SimpleQueue[list[Answered] | None] = SimpleQueue()
         # The thread's.
@@ -95,7 +96,7 @@ class Calls:
         try:
             answers = self._arrived.get_nowait()
         except Empty:
-            if self._replaying:
+            if self.replaying:
                 self._call_soon(self._notice, self._received)
             answers = self._arrived.get()
         if answers is None:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from sonde.errors import InputChanged
-from sonde.guest.document import Document
+from sonde.guest.document import Document, of_text
 from sonde.guest.expressions import LinearExpression
 from sonde.guest.files import Files
 from sonde.guest.inputs import documents_of, fits_one_string, marks_of, whole_of
@@ -23,7 +23,7 @@ _MOST_PIECES = 1_000_000
 _DEFAULT_SIZE = 100
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()\n]")
 
-Cut = tuple[int, str, int | None, int]
+Cut = tuple[int | str, str, int | None, int]
 
 
 class GivenUp(BaseException):
@@ -41,7 +41,7 @@ class Documents:
         inputs = documents_of(world.inputs, self._files)
         self._numbered = [*inputs, whole_of(inputs)]
         self._cut: tuple[Cut, Pieces] | None = None
-        self._rows: tuple[int, str | None, int, Iterator[dict[str, Any]]] | None = None
+        self._rows: tuple[int | str, str | None, int, Iterator[dict[str, Any]]] | None = None
         self._operations: dict[str, Callable[..., Any]] = {
             "slice": self._slice,
             "lines": self._lines,
@@ -67,10 +67,14 @@ class Documents:
 
     def do(self, operation: str, asked: Any) -> Any:
         """Return what an operation gives. Raises what the document raises, `ValueError` for what is too much."""
-        number, given = asked
+        number, given = asked  # a text of the code's own stands for itself
         if operation not in self._operations:
             raise ValueError(f"a document cannot {operation!r}")
-        return self._operations[operation](number, self._numbered[number], *given)
+        document = self._document(number)
+        return self._operations[operation](number, document, *given)
+
+    def _document(self, number: int | str) -> Document:
+        return of_text(number) if isinstance(number, str) else self._numbered[number]
 
     def close(self) -> None:
         """Close the files."""
@@ -88,26 +92,26 @@ class Documents:
 
         return checked
 
-    def _slice(self, number: int, document: Document, start: int | None, end: int | None) -> str:
+    def _slice(self, number: int | str, document: Document, start: int | None, end: int | None) -> str:
         first, last, _ = slice(start, end).indices(len(document))
         _refuse_more_than(MOST_CHARS, last - first, f"{document!r}: take slices")
         return document[first:last]
 
-    def _lines(self, number: int, document: Document, first: int, last: int | None) -> list[str]:
+    def _lines(self, number: int | str, document: Document, first: int, last: int | None) -> list[str]:
         last = document.line_count if last is None else last
         if document.size > MOST_CHARS and 1 <= first <= last <= document.line_count:
             size = document.line_start(last + 1) - document.line_start(first)
             _refuse_more_than(MOST_CHARS, size, f"lines {first:,} to {last:,}: take fewer")
         return document.lines(first, last)
 
-    def _find(self, number: int, document: Document, what: Any, start: int) -> int:
+    def _find(self, number: int | str, document: Document, what: Any, start: int) -> int:
         return document.find(_text_or_expression(what), start)
 
-    def _count(self, number: int, document: Document, what: Any) -> int:
+    def _count(self, number: int | str, document: Document, what: Any) -> int:
         return document.count(_text_or_expression(what))
 
     def _grep(
-        self, number: int, document: Document, what: Any, before: int, after: int, limit: int | None
+        self, number: int | str, document: Document, what: Any, before: int, after: int, limit: int | None
     ) -> list[dict[str, Any]]:
         source, flags = _source(what)
         pattern = LinearExpression(source, flags) if flags or _SPECIAL.search(source) else source
@@ -116,7 +120,13 @@ class Documents:
         return [{"line": match.line, "text": match.text, "first": match.first, "last": match.last} for match in matches]
 
     def _chunks(
-        self, number: int, document: Document, by: str, size: int | None, overlap: int, part: tuple[int, int | None]
+        self,
+        number: int | str,
+        document: Document,
+        by: str,
+        size: int | None,
+        overlap: int,
+        part: tuple[int, int | None],
     ) -> list[str]:
         skip, limit = part
         pieces = self._pieces(document, (number, by, size, overlap))
@@ -139,7 +149,7 @@ class Documents:
         return self._cut[1]
 
     def _records(
-        self, number: int, document: Document, kind: str | None, skip: int, limit: int | None
+        self, number: int | str, document: Document, kind: str | None, skip: int, limit: int | None
     ) -> list[dict[str, Any]]:
         rows = self._rows_after(document, (number, kind), max(0, skip))
         most = MOST_ITEMS + 1 if limit is None else max(0, min(limit, MOST_ITEMS))
@@ -153,7 +163,9 @@ class Documents:
         self._rows = number, kind, max(0, skip) + len(taken), rows
         return taken
 
-    def _rows_after(self, document: Document, wanted: tuple[int, str | None], skip: int) -> Iterator[dict[str, Any]]:
+    def _rows_after(
+        self, document: Document, wanted: tuple[int | str, str | None], skip: int
+    ) -> Iterator[dict[str, Any]]:
         """Return the rows from a place on; asked for in turn, they are read once."""
         kept, self._rows = self._rows, None
         if kept is not None and kept[:3] == (*wanted, skip):
@@ -162,7 +174,7 @@ class Documents:
         next(islice(rows, skip, skip), None)
         return rows
 
-    def _peek(self, number: int, document: Document, chars: int) -> str:
+    def _peek(self, number: int | str, document: Document, chars: int) -> str:
         _refuse_more_than(MOST_CHARS, 2 * chars, "characters: peek at fewer")
         return document.peek(chars)
 

@@ -14,12 +14,16 @@ from typing import Any, NamedTuple, cast
 import pydantic_monty as monty
 
 from sonde.errors import InterpreterError
+from sonde.guest.manual import manual
 from sonde.guest.monty import LONGEST_CALL, LONGEST_SHOWN
+from sonde.guest.refusal import error_of
 from sonde.interpreters.cost import cost_of
 from sonde.interpreters.monty import values
 from sonde.interpreters.monty.calls import Calls, Stopped
+from sonde.interpreters.monty.check import Checks
 from sonde.interpreters.monty.documents import Documents, GivenUp
 from sonde.interpreters.monty.words import HOST, WORLD, source
+from sonde.interpreters.monty.workflow import LINES_BEFORE, as_cell
 from sonde.interpreters.protocol import Answer, CellError, CellResult, GuestWorld
 
 _UNLIMITED = 2**40
@@ -67,10 +71,13 @@ class Session:
 
     def __init__(self, pool: monty.Monty, limits: Limits, world: GuestWorld) -> None:
         self.documents = Documents(world)
+        self._checks = Checks(world)
         self._now = world.started
         self._cells: dict[str, tuple[int, list[str]]] = {}
         self._feeds = 0
         self._show = f"show_{secrets.token_hex(8)}"
+        self._is_workflow = world.is_workflow
+        self._lines_before = LINES_BEFORE if world.is_workflow else 0
         self._session = pool.checkout(
             limits={
                 "max_memory": limits.heap_bytes,
@@ -82,7 +89,7 @@ class Session:
         )
         try:
             self._pid = self._session.__enter__().worker_pid
-            self._feed(source(self._show), {HOST: _host, WORLD: self._told(world)})
+            self._feed(source(self._show, with_task=bool(world.agents)), {HOST: _host, WORLD: self._told(world)})
         except (OSError, RuntimeError, monty.MontyError) as error:
             self.close()
             raise InterpreterError(f"the interpreter did not start: {error}", "Try `sonde doctor`.") from error
@@ -95,10 +102,13 @@ class Session:
 
     def run(self, number: int, code: str, calls: Calls, watch: Stopwatch) -> CellResult:
         """Run one cell to its end. Never raises."""
+        problems = self._checks.look(code, ran_before=calls.replaying)
+        if problems:
+            return CellResult("error", error=CellError(**error_of(problems, code, f'File "<cell {number}>"')))
         output = Output()
-        self._cells[f"<python-input-{self._feeds}>"] = number, code.splitlines()
+        self._cells[f"<python-input-{self._feeds}>"] = number, [""] * self._lines_before + code.splitlines()
         try:
-            value = self._drive(values.showing(values.told(code), self._show), calls, watch, output)
+            value = self._drive(self._as_cell(values.told(code)), calls, watch, output)
             return CellResult("ok", value, output.take(), changed_input=self.documents.changed_input)
         except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
             status, told = "error" if self._goes_on() else "killed", self._error(error)
@@ -109,6 +119,9 @@ class Session:
         finally:
             watch.stop()
         return CellResult(status, stdout=output.take(), error=told, changed_input=self.documents.changed_input)
+
+    def _as_cell(self, code: str) -> str:
+        return as_cell(code) if self._is_workflow else values.showing(code, self._show)
 
     def close(self) -> None:
         """Give the worker back."""
@@ -224,14 +237,15 @@ class Session:
         return True
 
     def _told(self, world: GuestWorld) -> dict[str, Any]:
-        return values.told(
-            {"documents": self.documents.described, "context": self.documents.one_string, "budget": world.budget}
-        )
+        told: dict[str, Any] = {"documents": self.documents.described, "context": self.documents.one_string}
+        told |= {"budget": world.budget, "tools": list(world.tools), "args": world.args, "most_items": world.most_items}
+        told["manual"] = manual(js=False, agents=world.agents, tools=world.tools)
+        return values.told(told)
 
     def _error(self, error: monty.MontyRuntimeError | monty.MontySyntaxError) -> CellError:
         """Return an error as it is shown, with those lines of its traceback that lie in a cell."""
         frames = [(*self._cells[frame.filename], frame) for frame in error.traceback() if frame.filename in self._cells]
-        lines = [_frame_line(number, code, frame) for number, code, frame in frames]
+        lines = [_frame_line(number, code, frame, self._lines_before) for number, code, frame in frames]
         if len(lines) > 2 * _SHOWN_FRAMES:
             left_out = f"  [{len(lines) - 2 * _SHOWN_FRAMES:,} more]\n"
             lines = [*lines[:_SHOWN_FRAMES], left_out, *lines[-_SHOWN_FRAMES:]]
@@ -283,7 +297,7 @@ def _cut(text: str, size: int) -> str:
     return f"{text[:LONGEST_SHOWN]}\n[cut: {size:,} characters in all, {LONGEST_SHOWN:,} kept]"
 
 
-def _frame_line(number: int, code: list[str], frame: monty.Frame) -> str:
-    place = f'  File "<cell {number}>", line {frame.line}'
+def _frame_line(number: int, code: list[str], frame: monty.Frame, before: int) -> str:
+    place = f'  File "<cell {number}>", line {frame.line - before}'
     place += f", in {frame.function_name}\n" if frame.function_name else "\n"
     return place + (f"    {code[frame.line - 1].strip()}\n" if frame.line <= len(code) else "")

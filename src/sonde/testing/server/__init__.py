@@ -4,7 +4,7 @@ Use `FaultServer` inside a test, or `python -m sonde.testing.server` beside one.
 """
 
 from sonde.testing.server.faults import FAULTS, Fault, Faults, Latency
-from sonde.testing.server.script import ChatRequest, Said, Script, call_tool, echo, run_code
+from sonde.testing.server.script import ChatRequest, Said, Script, ToolUse, call_tool, echo, run_code
 from sonde.testing.server.serve import DEFAULTS, Entry, FaultServer, Settings, digest_of, most_at_once, read_log
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Said",
     "Script",
     "Settings",
+    "ToolUse",
     "call_tool",
     "digest_of",
     "echo",

@@ -30,6 +30,11 @@ class World:
         self.started: float = told["started"]
         self.budget: dict[str, float | None] = told["budget"]
         self.heap_bytes: int = told["heap_bytes"]
+        self.agents: list[str] = told["agents"]
+        self.tools: list[str] = told["tools"]
+        self.args: Any = told["args"]
+        self.is_workflow: bool = told["is_workflow"]
+        self.most_items: int | None = told["most_items"]
         self.changed_input: str | None = None
         """What was found changed, whether or not the code minded."""
         self._files = files

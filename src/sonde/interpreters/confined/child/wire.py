@@ -9,6 +9,7 @@ import dataclasses
 import datetime
 import decimal
 import json
+import os
 import re
 import socket
 from collections import deque
@@ -22,6 +23,7 @@ from .faults import Deadlock, TaskError
 _FLUSH_CALLS = 1000
 _FLUSH_BYTES = 1 << 20
 _SPINS = 1000
+_POLLS = 100  # about as long as a quick answer takes: to be woken from sleep would take as long again
 _CHUNK = 65_536  # larger buffers are mapped anew for every read, which costs more than the read
 LONGEST_CALL = 16 * 1024 * 1024
 MOST_VALUES = 1_000_000
@@ -69,6 +71,11 @@ class Wire:
     def working(self) -> bool:
         """Whether a call is open that a cell should not end without; a timer is not one."""
         return len(self._open) > len(self._timers)
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the cell has run before, in an earlier life of the run."""
+        return self._replaying
 
     def begin_cell(self, *, replaying: bool) -> None:
         """Forget what the last cell left open; the host has cancelled it."""
@@ -213,16 +220,25 @@ class Wire:
         with suppress(BlockingIOError):
             self._received += self._socket.recv(1 << 20, socket.MSG_DONTWAIT)
 
+    def _receive(self) -> bytes:
+        """Wait for bytes, at first without sleeping."""
+        for _ in range(_POLLS):
+            try:
+                return self._socket.recv(_CHUNK, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                os.sched_yield()
+        return self._socket.recv(_CHUNK)
+
     def _read(self) -> dict[str, Any]:
         received = self._received
         self._busy = True
         try:
             while len(received) < 4 or len(received) < 4 + (size := int.from_bytes(received[:4], "little")):
-                data = self._socket.recv(_CHUNK)
+                data = self._receive()
                 if not data:
                     raise HostGone
                 received += data
-            frame = json.loads(received[4 : 4 + size])
+            frame = json.loads(received[4 : 4 + size].decode())
             del received[: 4 + size]
         except OSError as error:
             raise _gone(error) from error
@@ -256,7 +272,7 @@ def is_deeper_than(most: int, body: bytes) -> bool:
 def encode(value: Any) -> str:
     """Return plain data as JSON. Raises `TypeError` for what is not."""
     try:
-        return json.dumps(value, default=_plain, separators=(",", ":"))
+        return _ENCODE(value)
     except ValueError as error:
         raise TypeError(f"this value is not plain data: {error}") from error
 
@@ -269,6 +285,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime.date | datetime.time | decimal.Decimal):
         return str(value)
     raise TypeError(f"a {type(value).__name__} is not plain data: pass text, numbers, lists or dicts")
+
+
+_ENCODE = json.JSONEncoder(default=_plain, separators=(",", ":")).encode  # to make one costs more than to use it
 
 
 def failure(told: dict[str, Any]) -> TaskError:

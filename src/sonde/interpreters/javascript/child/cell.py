@@ -4,24 +4,27 @@ import json
 import re
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from sonde.guest.desk import Desk
 from sonde.guest.document import Document
+from sonde.guest.refusal import Problem, error_of
 from sonde.interpreters.confined.child.faults import Timeout
 from sonde.interpreters.confined.child.wire import Answered, HostGone, Wire
 
+from .check import Known, check, may_be_wrong
 from .declarations import lasting
 from .machine import Broken, Burst, Exhausted, Machine, Overflowed
+from .workflow import as_cell
 
 _AGAIN_S = 0.1
 _DIED = "InterpreterDied"
 _FRAME = re.compile(r"at (?:(.*) )?\(?eval_script:(\d+)(?::\d+)?\)?")
 _MOST_FRAMES = 20
-_FIRST_LINE = 1000
+_FIRST_LINE = 2000
 """Cells begin after the lines of the vocabulary, each after the one before it, so that a line number tells the cell."""
 _FULL = "OutOfMemory"
 _OURS = {"out of memory": _FULL, "Maximum call stack size exceeded": "RecursionError"}
@@ -33,6 +36,12 @@ class Runner:
     """Runs cells in one machine."""
 
     def __init__(self, wire: Wire, machine: Machine, documents: list[Document]) -> None:
+        self.agents: tuple[str, ...] = ()
+        """The kinds of subagents that there are."""
+        self.is_workflow = False
+        """Whether what a cell comes to is the run's answer."""
+        self.look_failed: Callable[[Exception], None] = lambda error: None
+        """Told when a cell could not be looked at before it ran."""
         self._wire = wire
         self._machine = machine
         self._desk = Desk(documents)
@@ -55,16 +64,55 @@ class Runner:
         self._cpu_s, self._deadline = cpu_s, time.process_time() + cpu_s
         self._interrupted = False
         self._tickets.clear()
+        problems = [] if self._wire.replaying else self._looked_at(code)
+        if problems:
+            return {
+                "status": "error",
+                "value": None,
+                "stdout": "",
+                "error": error_of(problems, code, f"<cell {number}>"),
+            }
         lines = code.splitlines()
         self._cells.append((self._lines, number, lines))
-        begun = "\n" * self._lines + lasting(code)
+        begun = "\n" * self._lines + lasting(as_cell(code) if self.is_workflow else code)
         self._lines += len(lines) + 1
         try:
+            if self.is_workflow:
+                self._machine.answer('{"is_workflow":true}')
             return self._result(self._drive(begun))
         except (Broken, MemoryError) as error:
             return self._killed(*self._why(error))
         except (LookupError, RecursionError, TypeError, ValueError) as error:
             return self._killed(_DIED, f"the code has overwritten what its cells are driven with ({error})")
+
+    def _looked_at(self, code: str) -> list[Problem]:
+        """Return what is wrong with a cell. What cannot be looked at is run."""
+        if not may_be_wrong(code):
+            return []
+        try:
+            with self._limit():
+                return check(code, Known(self.agents, self._is_variable, self._is_word))
+        except (Exception, Timeout) as error:  # noqa: BLE001 - no fault of ours may keep a cell from running
+            if isinstance(error, Exception) and not isinstance(error, ValueError):
+                self.look_failed(error)
+            return []
+
+    def _is_variable(self, name: str) -> bool:
+        return self._holds(f'"{name}" in this')
+
+    def _is_word(self, name: str) -> bool:
+        return self._holds(f"Object.getPrototypeOf(this).{name} === this.{name}")
+
+    def _holds(self, condition: str) -> bool:
+        """Whether something is so, where cells run. Raises `Broken`, or `ValueError` if it cannot be told."""
+        signal.setitimer(signal.ITIMER_PROF, 0)  # nothing may be raised while the engine runs, which has its own limit
+        try:
+            ended = json.loads(self._machine.begin(f"({condition}) ? 1 : 0")).get("ended", {})
+        finally:
+            self._arm()
+        if ended.get("value") not in {"0", "1"}:
+            raise ValueError("it is not told")
+        return ended["value"] == "1"
 
     def _why(self, error: Exception) -> tuple[str, str]:
         """Return the type and message of what the machine has failed with."""
@@ -162,11 +210,14 @@ class Runner:
             raise Timeout("the cell has used up its processor time")
 
         signal.signal(signal.SIGPROF, interrupt)
-        signal.setitimer(signal.ITIMER_PROF, max(1e-3, self._deadline - time.process_time()))
+        self._arm()
         try:
             yield
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _arm(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, max(1e-3, self._deadline - time.process_time()))
 
     def _ask_host(self, function: str, arguments: Told, queued: list[Any]) -> Told:
         earlier = self._send(queued)

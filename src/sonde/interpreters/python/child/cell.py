@@ -9,12 +9,14 @@ import linecache
 import signal
 import sys
 import traceback
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from time import process_time
 from types import CodeType, FrameType
 from typing import Any
 
+from sonde.guest.check import Known, check, needs_no_look
+from sonde.guest.refusal import Problem, Refused, error_of
 from sonde.interpreters.confined.child.faults import Deadlock, Timeout
 from sonde.interpreters.confined.child.wire import HostGone, Wire
 
@@ -63,12 +65,19 @@ class Runner:
         self.finished = False
         self.words: dict[str, Any] = {}
         """What is built in, beside Python's own, when a cell begins."""
+        self.agents: tuple[str, ...] = ()
+        """The kinds of subagents that there are."""
         self._wire = wire
         self._loop = loop
         self._variables = variables
         self._output = Output()
         self._spare: bytearray | None = None
         self._deadline = 0.0
+        self.compile: Callable[[str, str], tuple[CodeType, ast.Module | None]] = compile_cell
+        self.take: Callable[[Any], Any] = lambda value: value
+        """Given what a cell comes to; returns what is shown of it."""
+        self.look_failed: Callable[[Exception], None] = lambda error: None
+        """Told when a cell could not be looked at before it ran."""
         wire.charge = self._charge
         loop.set_exception_handler(lambda _, context: print(f"warning: {context['message']}", file=self._output))
 
@@ -82,9 +91,11 @@ class Runner:
         linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
         result: dict[str, Any] = {"status": "ok"}
         try:
-            result["value"] = self._execute(compile_cell(code, filename), cpu_s)
+            result["value"] = self._execute(code, filename, cpu_s)
         except HostGone:
             raise
+        except Refused as refused:
+            result = {"status": "error", "error": error_of(refused.problems, code, f'File "{filename}"')}
         except BaseException as error:  # noqa: BLE001 - whatever the code raises is the cell's result
             result = {"status": "timeout" if isinstance(error, Timeout) else "error"}
             self._spare = None
@@ -92,14 +103,14 @@ class Runner:
         result["stdout"] = self._output.take()
         return result
 
-    def _execute(self, code: CodeType, cpu_s: float) -> str | None:
-        """Run compiled code and return its last value as text."""
+    def _execute(self, source: str, filename: str, cpu_s: float) -> str | None:
+        """Run code and return its last value as text. Raises `Refused` if it would surely fail."""
         self._variables.pop(_VALUE, None)
         wait = True
         try:
             with self._limit(cpu_s):
-                value = self._run(code)
-                return shown(self._variables.pop(_VALUE, value))
+                value = self._run(self._compiled(source, filename))
+                return shown(self.take(self._variables.pop(_VALUE, value)))
         except Deadlock as error:
             wait = False
             raise Deadlock(f"{error} ({self._where()})") from None
@@ -108,6 +119,25 @@ class Runner:
             raise
         finally:
             self._loop.settle(wait=lambda: wait and self._wire.working and not self.finished)
+
+    def _compiled(self, source: str, filename: str) -> CodeType:
+        """Compile a cell and look at it, unless it ran before. Raises `Refused`."""
+        code, tree = self.compile(source, filename)
+        if not self._wire.replaying:
+            known = Known(self.words, self._variables, self.agents)
+            if tree is not None or not needs_no_look(code, known):
+                problems = self._looked_at(source, known, tree)
+                if problems:
+                    raise Refused(problems)
+        return code
+
+    def _looked_at(self, source: str, known: Known, tree: ast.Module | None) -> list[Problem]:
+        """Return what is wrong with a cell. What cannot be looked at is run."""
+        try:
+            return check(source, known, tree)
+        except Exception as error:  # noqa: BLE001 - no fault of ours may keep a cell from running
+            self.look_failed(error)
+            return []
 
     def _set_aside(self) -> None:
         """Keep some memory for telling that there was not enough."""
@@ -157,15 +187,17 @@ class Runner:
             signal.setitimer(signal.ITIMER_PROF, max(self._deadline - process_time(), 1e-6), _AGAIN_S)
 
 
-def compile_cell(source: str, filename: str) -> CodeType:
-    """Compile a cell. It gives its value if it is an expression; if it ends in one, that is kept in a variable."""
+def compile_cell(source: str, filename: str) -> tuple[CodeType, ast.Module | None]:
+    """Compile a cell, and return its tree if it took one. It gives its value if it is an expression; if it ends in one,
+    that is kept in a variable."""
     with suppress(SyntaxError, ValueError):
-        return compile(source, filename, "eval", _FLAGS)
+        return compile(source, filename, "eval", _FLAGS), None
     tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | _FLAGS)
-    if tree.body and isinstance(last := tree.body[-1], ast.Expr):
+    body: list[ast.stmt] = tree.body
+    if body and isinstance(last := body[-1], ast.Expr):
         name = ast.copy_location(ast.Name(_VALUE, ast.Store()), last)
-        tree.body[-1] = ast.copy_location(ast.Assign([name], last.value), last)
-    return compile(tree, filename, "exec", _FLAGS)
+        body = [*body[:-1], ast.copy_location(ast.Assign([name], last.value), last)]
+    return compile(ast.Module(body, tree.type_ignores), filename, "exec", _FLAGS), tree
 
 
 def shown(value: Any) -> str | None:

@@ -6,12 +6,13 @@ import os
 import random
 import sys
 import types
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from sonde.guest import vocabulary
-from sonde.guest.document import Document
+from sonde.guest import dataset, delegation, patterns, vocabulary
+from sonde.guest.document import Document, of_text
 from sonde.guest.inputs import fits_one_string
+from sonde.guest.manual import manual
 from sonde.guest.streams import Pipeline
 from sonde.interpreters.confined.child.faults import Deadlock, InputChanged, TaskError, Timeout
 from sonde.interpreters.confined.child.session import World
@@ -22,6 +23,35 @@ from .clock import settle_clock
 from .loop import CellLoop
 from .pool import offer_pool
 from .preload import preload
+from .workflow import compile_workflow, giver
+
+_WORDS: tuple[Callable[..., Any], ...] = (
+    vocabulary.llm,
+    vocabulary.llm_query,
+    vocabulary.llm_query_batched,
+    vocabulary.gather,
+    vocabulary.parallel,
+    delegation.rlm,
+    delegation.rlm_query,
+    delegation.rlm_query_batched,
+    delegation.workflow,
+    delegation.phase,
+    delegation.log,
+    delegation.save,
+    delegation.results,
+    patterns.fan_out,
+    patterns.classify_and_act,
+    patterns.verify,
+    patterns.generate_and_filter,
+    patterns.tournament,
+    patterns.loop_until_done,
+    dataset.grep,
+    dataset.chunk,
+    dataset.partition,
+    dataset.map_items,
+    dataset.reduce_items,
+    dataset.prior_search,
+)
 
 
 def prepare(packages: list[str], folders: list[str]) -> None:
@@ -38,6 +68,9 @@ def begin(wire: Wire, world: World) -> Runner:
     runner = Runner(wire, loop, variables)
     _settle_time_and_chance(wire, loop, world.seed)
     _offer_words(loop, runner, world, variables)
+    if world.is_workflow:
+        runner.compile = compile_workflow
+        runner.take = giver(vocabulary.final, lambda: runner.finished)
     variables["context"] = str(world.whole) if fits_one_string(world.documents) else world.whole
     variables["inputs"] = Inputs((document.name, document) for document in world.documents)
     return runner
@@ -93,22 +126,48 @@ def _offer_words(loop: CellLoop, runner: Runner, world: World, variables: dict[s
             raise NameError(f"FINAL_VAR: there is no variable {name!r}")
         vocabulary.final(variables[name])
 
-    vocabulary.host_call = loop.call
-    vocabulary.host_call_now = call_now
-    vocabulary.host_call_all_now = loop.call_all_now
+    known: dict[str, Any] = {"most_items": world.most_items, "tools": world.tools}
+    known["manual"] = manual(js=False, agents=world.agents, tools=world.tools)
+    beside = {"host_call": loop.call, "host_call_now": call_now, "host_call_all_now": loop.call_all_now}
+    beside |= {"world": known, "document_number": _numbers(world), "document_of": _documents(world)}
+    for module in (vocabulary, delegation, patterns, dataset):
+        module.__dict__.update(beside)
     words = {
-        "llm": vocabulary.llm,
-        "llm_query": vocabulary.llm_query,
-        "llm_query_batched": vocabulary.llm_query_batched,
-        "gather": vocabulary.gather,
-        "parallel": vocabulary.parallel,
         "pipeline": Pipeline,
         "budget": vocabulary.Budget(world.budget),
         "FINAL": vocabulary.final,
         "FINAL_VAR": final_var,
+        "tools": delegation.Tools(world.tools),
+        "args": world.args,
+        "help": delegation.give_help,
     }
-    errors = {error.__name__: error for error in (TaskError, Deadlock, InputChanged, Timeout)}
-    runner.words = words | errors
+    words |= {word.__name__: word for word in _WORDS}
+    words |= {error.__name__: error for error in (TaskError, Deadlock, InputChanged, Timeout)}
+    if world.agents:
+        words["task"] = delegation.task
+    runner.words = words
+    runner.agents = tuple(world.agents)
+
+
+def _numbers(world: World) -> Callable[[object], int | None]:
+    """Return what tells the number of a document of the host's."""
+    numbers = {id(world.whole): -1} | {id(document): number for number, document in enumerate(world.documents)}
+    return lambda document: numbers.get(id(document))
+
+
+def _documents(world: World) -> Callable[[object], Document]:
+    """Return what makes a document of what code wants to be searched or cut."""
+
+    def document_of(source: object) -> Document:
+        if source is None:
+            return world.whole
+        if isinstance(source, Document):
+            return source
+        if isinstance(source, str):
+            return of_text(source)
+        raise TypeError(f"this takes a str or a Document, not {type(source).__name__}")
+
+    return document_of
 
 
 class Inputs(dict[str, Document]):

@@ -1,0 +1,1 @@
+"""What users set for all their runs: configuration files, profiles, and agents in files."""

@@ -6,13 +6,14 @@ RUN := $(VENV)/bin/python
 UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(RUN),$(RUN) -m pip install --quiet --disable-pip-version-check)
 READY := $(VENV)/.ready
+PEERS := deepagents harness
 COMPILE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-header --no-emit-index-url \
 	--no-emit-find-links --upgrade
 
-.PHONY: help setup demo test check lint types proof soak fuzz bench docs lock clean
+.PHONY: help setup demo test check lint types proof soak fuzz bench bench-peers docs lock clean
 
 help: ## List the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(READY) ## Make .venv from the lock file
 
@@ -51,6 +52,13 @@ fuzz: $(READY) ## Ten minutes of frames that no interpreter should send, guided 
 
 bench: $(READY) ## Measure, and print JSON lines with ratios
 	@$(RUN) -m bench
+
+bench-peers: $(PEERS:%=.venv-peers/%/.ready) ## Install what `make bench` compares Sonde with
+
+.venv-peers/%/.ready: bench/peers/%.txt
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 docs: $(READY) ## Check that every fence in the docs runs
 	@$(RUN) -m pytest tests/docs

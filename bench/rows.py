@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import Took, median, model_server, python, run
+from bench.tree import held_by
 
+FOLDER = Path(__file__).parent.parent
 SCRIPTS = Path(__file__).parent / "scripts"
+PEERS = {"deepagents": 10, "harness": 4}
+"""Whom we compare with, and how many times as much processor time a subagent of theirs takes at the least."""
+IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""A disk makes files slowly for some seconds after many were deleted there, and a run of a thousand calls leaves as many."""
 SONDE = str(Path(sys.executable).parent / "sonde")
 
 Row = dict[str, Any]
@@ -144,6 +150,73 @@ def document() -> Iterator[Row]:
     yield {**{key: round(figure, 3) for key, figure in figures.items()}, "targets": most | least, "met": met}
 
 
+def task() -> Iterator[Row]:
+    """5,000 one-round subagents from one cell, with all as it is by default: what each takes."""
+    for what, target in (("text", 0.5), ("schema", 0.7)):
+        with tempfile.TemporaryDirectory(dir=FOLDER) as runs:
+            each = json.loads(_told(sys.executable, "bench.scripts.task", "5000", "7", runs, what))
+        figures = {key: round(figure, 3) for key, figure in each.items()}
+        yield {"what": what, **figures, "target": target, "met": each["host_ms"] <= target}
+
+
+def task_memory() -> Iterator[Row]:
+    """Memory of a subagent in flight, while the requests of 5,000 are open at once."""
+    for what in ("text", "schema"):
+        with tempfile.TemporaryDirectory(dir=FOLDER) as runs:
+            taken = [float(_told(sys.executable, "bench.scripts.task_memory", "5000", runs, what)) for _ in range(3)]
+        kb = statistics.median(taken)
+        yield {"what": what, "kb": round(kb, 1), "target": 25, "met": kb <= 25}
+
+
+def nested() -> Iterator[Row]:
+    """32 agents, each with 32 agents, each with 32 calls, of which 8 may be on the wire: time, and memory of all."""
+    number = 32
+    with tempfile.TemporaryDirectory(dir=FOLDER) as runs:
+        script = [sys.executable, str(SCRIPTS / "nested.py"), str(number), "8", runs]
+        held = [held_by(script, FOLDER) for _ in range(3)]
+    ended = [json.loads(each.printed) for each in held]
+    wall, peak = statistics.median(each["s"] for each in ended), max(each.peak_mb for each in held)
+    whole = all(each["status"] == "completed" and each["answer"] == number**3 for each in ended)
+    figures = {"s": round(wall, 1), "peak_mb": round(peak), "processes": max(each.processes for each in held)}
+    targets = {"s": 60, "peak_mb": 8_000}
+    yield {"answers": ended[0]["answer"], **figures, "targets": targets, "met": whole and wall <= 60 and peak <= 8_000}
+
+
+def peers() -> Iterator[Row]:
+    """A thousand subagents from one script, beside others' tools: how many times as much processor time theirs take."""
+    here = [name for name in PEERS if _room_of(name, ".ready").exists()]
+    took: dict[str, list[dict[str, float]]] = {name: [] for name in ("sonde", *here)}
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as runs:
+        for _ in range(3):
+            took["sonde"].append(json.loads(_told(sys.executable, "bench.scripts.task", "1000", "7", runs)))
+            for name in here:
+                theirs = str(_room_of(name, "bin/python"))
+                took[name].append(json.loads(_told(theirs, f"bench.peers.run_{name}", "1000", "1")))
+    cpu = {name: statistics.median(each["cpu_ms"] for each in all_three) for name, all_three in took.items()}
+    wall = {name: statistics.median(each["wall_ms"] for each in all_three) for name, all_three in took.items()}
+    yield {"what": "sonde", "cpu_ms": round(cpu["sonde"], 3), "wall_ms": round(wall["sonde"], 3)}
+    for name, least in PEERS.items():
+        if name not in here:
+            yield {"what": name, "skipped": "it is not installed: make bench-peers"}
+            continue
+        ratio = cpu[name] / cpu["sonde"]
+        figures = {"cpu_ms": round(cpu[name], 2), "wall_ms": round(wall[name], 2), "ratio": round(ratio, 1)}
+        yield {"what": name, **figures, "target": least, "met": ratio >= least}
+
+
+def _room_of(peer: str, path: str) -> Path:
+    return FOLDER / ".venv-peers" / peer / path
+
+
+def _told(with_python: str, module: str, *arguments: str) -> str:
+    """Return the last line that a module of ours prints, run with some Python: a peer may abort after that."""
+    command = [with_python, "-m", module, *arguments]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd=FOLDER)
+    if not ended.stdout.strip():
+        raise RuntimeError(f"{command} failed: {ended.stderr[-2000:]}")
+    return ended.stdout.splitlines()[-1]
+
+
 def _printed(script: str, *arguments: str) -> str:
     command = [sys.executable, str(SCRIPTS / script), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -159,4 +232,8 @@ ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "stream": stream,
     "interpreters": interpreters,
     "document": document,
+    "task": task,
+    "task_memory": task_memory,
+    "nested": nested,
+    "peers": peers,
 }

@@ -118,6 +118,6 @@ def test_closing_leaves_no_process_and_no_descriptor(language: str) -> None:
             async with session_in(language) as session:
                 await session.value("1")
         await settled(lambda: descendants(os.getpid()) == [])
-        assert len(list(Path("/proc/self/fd").iterdir())) == before
+        assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
     asyncio.run(main())

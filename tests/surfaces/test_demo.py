@@ -1,14 +1,13 @@
 """The demo without its model: the sample is whole, and nobody who is asked sees a label."""
 
 import re
-from pathlib import Path
 
 import pytest
-from demo.classify import CELL, HERE, QUESTION, Script, report, rows_of
+from demo.classify import HERE, MESSAGES, WORKFLOW, report, rows_of
 
-import sonde
-from sonde.models.protocol import Request
-from sonde.testing.scripted import FunctionModel
+from sonde.testing.server import ChatRequest
+from tests.cli import Cli
+from tests.conftest import OpenServer
 
 
 def test_every_message_has_a_label_that_the_run_does_not_get() -> None:
@@ -17,23 +16,27 @@ def test_every_message_has_a_label_that_the_run_does_not_get() -> None:
     assert {tuple(row) for row in messages} == {("id", "message")}
     assert len({row["message"] for row in messages}) == len(messages)
     assert {row["label"] for row in labels} == {"positive", "negative"}
-    assert not [row for row in messages if row["message"] in CELL]
+    workflow = WORKFLOW.read_text(encoding="utf-8")
+    assert not [row for row in messages if row["message"] in workflow]
 
 
 def test_each_message_is_asked_about_once_and_the_answers_are_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cli: Cli, serve: OpenServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def answer(request: Request) -> str:
-        return "Positive." if "!" in request.messages[0].text else "I cannot tell"
+    prompts: list[str] = []
 
-    model = FunctionModel(answer)
-    sample = f"messages={HERE / 'sample.jsonl'}"
-    result = sonde.ask(QUESTION, inputs=[sample], model=Script(), route="rlm", sub_model=model, runs_dir=tmp_path)
+    def answer(request: ChatRequest) -> str:
+        prompts.append(request.prompt)
+        assert len(request.messages) == 1
+        return "Positive." if "!" in request.prompt else "I cannot tell"
+
+    model = f"openai:test@{serve(answer).url}"
+    outcome = cli("run", WORKFLOW, MESSAGES, "--model", model, "--json", "--quiet")
     messages = [row["message"] for row in rows_of(HERE / "sample.jsonl")]
-    prompts = [request.messages[0].text for request in model.requests]
-    assert [re.sub(r"(?s).*Review: (.*)\nSentiment:", r"\1", prompt) for prompt in prompts] == messages
-    assert len({prompt.replace(message, "") for prompt, message in zip(prompts, messages, strict=True)}) == 1
-    report(result)
+    asked = [re.sub(r"(?s).*Review: (.*)\nSentiment:", r"\1", prompt) for prompt in prompts]
+    assert sorted(asked) == sorted(messages)
+    assert len({prompt.replace(message, "") for prompt, message in zip(prompts, asked, strict=True)}) == 1
+    report(outcome.json)
     printed = capsys.readouterr().out
     happy = sum("!" in message for message in messages)
     assert f"positive  {happy:3} " in printed

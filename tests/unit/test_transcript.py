@@ -101,7 +101,7 @@ def test_results_are_cut_and_say_so() -> None:
         '<error type="ValueError">\n  File "<cell 1>", line 1\nValueError: bad\n</error>'
     )
     transcript.show(Cell("x"), CellResult("ok"))
-    assert transcript.messages[-1].text == "<result>\nNone\n</result>"
+    assert transcript.messages[-1].text == "<result>\n(no value)\n</result>"
 
 
 def test_only_what_is_new_is_recorded_with_a_turn() -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from sonde.cli import options
 from sonde.cli.drive import drive
-from sonde.cli.specs import role_named, spec_of, surroundings_of
+from sonde.cli.specs import spec_of, surroundings_of, with_presets
 from sonde.engine.run import start
 
 
@@ -49,7 +49,7 @@ def agent(ctx: click.Context, /, prompt: str, inputs: tuple[str, ...], **given: 
         mode="agent",
         folder=str(given["folder"].absolute()),
         role=name,
-        subagents=spec.subagents if name is None else role_named(name, spec.subagents),
+        subagents=with_presets(spec.subagents, name),
     )
     around = surroundings_of(given)
     ctx.exit(drive(lambda place: start(spec, place), around, as_json=given["as_json"], quiet=given["quiet"]))

@@ -1,16 +1,20 @@
 """Drive a run from the command line: show its progress, stop it on Ctrl-C, tell how it ended."""
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 
-from sonde.cli.output import EXIT_CODES, finish
+from sonde.cli.output import EXIT_CODES, finish, say
 from sonde.cli.progress import Progress
 from sonde.engine.approval import Person
 from sonde.engine.result import Result
 from sonde.engine.run import Surroundings, standing
+from sonde.record.report import summary_lines
+from sonde.record.write import SUMMARY
 
 Work = Callable[[Surroundings], Awaitable[Result]]
 
@@ -25,7 +29,20 @@ def drive(work: Work, around: Surroundings, *, as_json: bool, quiet: bool) -> in
         if not progress.run_id:
             return EXIT_CODES["cancelled"]
         result = standing(around.runs / progress.run_id)
+    if not (quiet or as_json):
+        _sum_up(result)
     return finish(result, as_one_object=as_json)
+
+
+def _sum_up(result: Result) -> None:
+    """Say what the run came to, if its files were written."""
+    try:
+        summary = json.loads((Path(result.run_dir) / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    if summary["status"] == result.status:  # else the file is of an earlier life
+        for line in summary_lines(summary):
+            say(line)
 
 
 def _in_quiet(person: Person | None, progress: Progress) -> Person | None:

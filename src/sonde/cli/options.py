@@ -137,7 +137,7 @@ orchestration: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 )
 
 limits: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    _limit("--max-turns", int, "Turns of the root model."),
+    _limit("--max-turns", int, "Turns of one agent."),
     _limit("--max-depth", int, "How deep agents may nest below the root; at most 5."),
     _limit("--max-calls", int, "Calls that code may dispatch in the whole run."),
     _limit("--max-tokens", int, "Tokens of the whole run, in and out."),

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from sonde.cli import options
 from sonde.cli.drive import drive
-from sonde.cli.output import harmless, print_json
+from sonde.cli.output import harmless, print_json, say
 from sonde.cli.specs import spec_of, surroundings_of
 from sonde.engine.run import start
 from sonde.errors import UsageError
@@ -27,8 +27,8 @@ MOST_CALLS, MOST_ITEMS = 1000, 4096
 @options.profile
 @options.option("--args", "args", help="What the workflow is given: a JSON object, or @FILE that holds one.")
 @options.option("--max-items", type=click.IntRange(1), help=f"Items of one fan-out.  [default: {MOST_ITEMS}]")
-@options.option("--list", "lists", is_flag=True, help="List the workflows that can be run by name, and leave.")
-@options.option("--show", "--dry-run", "shows", is_flag=True, help="Show header, phases and code, and leave.")
+@click.option("--list", "lists", is_flag=True, help="List the workflows that can be run by name, and leave.")
+@click.option("--show", "--dry-run", "shows", is_flag=True, help="Show header, phases and code, and leave.")
 @options.models
 @options.orchestration
 @options.interpreter
@@ -58,6 +58,8 @@ def run(ctx: click.Context, /, workflow: str | None, inputs: tuple[str, ...], **
         _show(found, as_json=given["as_json"])
         return
     spec = _spec(ctx, found, inputs, given)
+    if spec.approve is not None:
+        say("\n".join(_header(found)))
     around = surroundings_of(given)._replace(workflows=code_in(lambda: language_of(spec.interpreter)))
     ctx.exit(drive(lambda place: start(spec, place), around, as_json=given["as_json"], quiet=given["quiet"]))
 
@@ -138,7 +140,7 @@ def _list(*, as_json: bool) -> None:
             about = f"cannot be read: {error.what}"
         rows.append({"name": each.name, "from": each.owner, "description": about, "path": str(each.path)})
     if as_json:
-        print_json(rows)
+        print_json({"workflows": rows})
         return
     width = max(len(row["name"]) for row in rows)
     for row in rows:
@@ -151,6 +153,12 @@ def _show(workflow: Workflow, *, as_json: bool) -> None:
         told = {"path": str(workflow.path), "language": workflow.language, "meta": msgspec.to_builtins(meta)}
         print_json({**told, "code": workflow.code})
         return
+    click.echo(harmless("\n".join((*_header(workflow), "", workflow.code.rstrip("\n")))))
+
+
+def _header(workflow: Workflow) -> list[str]:
+    """Return what a workflow says of itself, line by line."""
+    meta = workflow.meta
     lines = [f"{meta.name}: {meta.description}", f"file: {workflow.path}"]
     lines += [f"when: {meta.when_to_use}"] if meta.when_to_use else []
     lines += [f"argument {name}: {about}" for name, about in (meta.args or {}).items()]
@@ -158,4 +166,4 @@ def _show(workflow: Workflow, *, as_json: bool) -> None:
         detail = f": {phase.detail}" if phase.detail else ""
         model = f" ({phase.model})" if phase.model else ""
         lines.append(f"phase {number}. {phase.title}{detail}{model}")
-    click.echo(harmless("\n".join((*lines, "", workflow.code.rstrip("\n")))))
+    return lines

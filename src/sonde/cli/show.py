@@ -11,6 +11,7 @@ from sonde.cli import options
 from sonde.cli.output import as_json as result_as_json
 from sonde.cli.output import dollars, fault_line, harmless, seconds, usage_as_json
 from sonde.cli.rows import call_lines, calls_as_json, cell_lines, cells_as_json
+from sonde.cli.session import session_as_json, session_lines, session_of
 from sonde.engine.folder import find
 from sonde.engine.result import Result
 from sonde.engine.run import standing
@@ -20,6 +21,7 @@ from sonde.journal.schema import FILE_NAME
 from sonde.record.cost import direct
 from sonde.record.outline import coverage_as_json, limits_as_json, now_of
 from sonde.record.plan import Plan
+from sonde.record.session import SessionName, read_reference
 from sonde.spec import RunSpec
 from sonde.views.costs import Costs
 from sonde.views.phases import Phase, Phases
@@ -40,7 +42,15 @@ _MARKS = {"ok": "✓", "completed": "✓", "failed": "✗", "error": "✗", "run
 @options.runs_dir
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(run: str, view: str | None, only_failed: bool, runs_dir: Path, as_json: bool) -> None:
-    """Show RUN: an id, the beginning of one, or "last". It may still be running."""
+    """Show RUN: an id, the beginning of one, or "last". It may still be running.
+
+    A subagent is named by the reference that sent it: `sonde show session://RUN/CALL` prints what it was told and said.
+    """
+    if (name := read_reference(run)) is not None:
+        if view is not None or only_failed:
+            raise UsageError("a session has one view", "Leave the other flags out.")
+        _show_session(name, runs_dir, as_json=as_json)
+        return
     if only_failed and view not in {None, "calls"}:
         raise UsageError("--failed goes with --calls", "Leave one of them out.")
     view = "calls" if only_failed else view
@@ -57,6 +67,18 @@ def show(run: str, view: str | None, only_failed: bool, runs_dir: Path, as_json:
             click.echo()
             return
         for line in _lines(view, folds, path, only_failed=only_failed):
+            click.echo(harmless(line))
+
+
+def _show_session(name: SessionName, runs_dir: Path, *, as_json: bool) -> None:
+    path = find(runs_dir, name.run)
+    name = name._replace(run=path.name)
+    with Reader(path / FILE_NAME) as reader:
+        session = session_of(name, reader)
+        if as_json:
+            click.echo(session_as_json(name, session, reader))
+            return
+        for line in session_lines(name, session, reader):
             click.echo(harmless(line))
 
 
@@ -103,7 +125,7 @@ def _json_parts(view: str | None, folds: _Folds, path: Path, *, only_failed: boo
         case "plan":
             plain = _plan_as_json(folds)
         case _:
-            plain = result_as_json(standing(path))
+            plain = result_as_json(standing(path.absolute()))
     return [json.dumps(plain)]
 
 

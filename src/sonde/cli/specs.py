@@ -71,16 +71,17 @@ def subagents_of(given: Mapping[str, Any]) -> tuple[Subagent, ...]:
     return tuple(agents)
 
 
-def role_named(name: str, own: tuple[Subagent, ...]) -> tuple[Subagent, ...]:
-    """Return the kinds of agents with the one of that name among them: the user's, or one that comes with Sonde. Raises
-    `UsageError`."""
-    if any(each.name == name for each in own):
-        return own
-    shipped = {each.name: each for each in presets()}
-    if name not in shipped:
-        known = ", ".join(sorted({each.name for each in own} | set(shipped)))
-        raise UsageError(f"there is no agent {name!r}; known: {known}", "Name one of these, or add a file to --agents.")
-    return (*own, shipped[name])
+def with_presets(own: tuple[Subagent, ...], wanted: str | None) -> tuple[Subagent, ...]:
+    """Return the user's kinds of agents with those that come with Sonde. Raises `UsageError` if the wanted one is not
+    among them."""
+    taken = {each.name for each in own}
+    known = (*own, *(each for each in presets() if each.name not in taken))
+    if wanted is not None and all(each.name != wanted for each in known):
+        names = ", ".join(sorted(each.name for each in known))
+        raise UsageError(
+            f"there is no agent {wanted!r}; known: {names}", "Name one of these, or add a file to --agents."
+        )
+    return known
 
 
 def _schema(path: Path | None) -> dict[str, Any] | None:

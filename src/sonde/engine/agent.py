@@ -151,14 +151,13 @@ class Agent:
         """Do what a reply asks for, in order; subagents that are sent one after the other work at the same time."""
         sent: list[tuple[Use, asyncio.Task[str]]] = []
         for step in steps:
-            if isinstance(step, Use) and self._uses is not None:
+            if isinstance(step, Use) and self._uses is not None and self._uses.may_overlap(step):
                 sent.append((step, asyncio.create_task(self._uses.use(turn, step))))
-                if self._uses.may_overlap(step):
-                    continue
-            elif isinstance(step, Use):
-                self._transcript.show_use(step, _NO_TOOLS)
+                continue
             await self._show_all(sent)
-            if isinstance(step, Cell):
+            if isinstance(step, Use):
+                self._transcript.show_use(step, await self._uses.use(turn, step) if self._uses else _NO_TOOLS)
+            else:
                 result = None if step.problem or self._cells is None else await self._cells.run(step.code)
                 self._transcript.show(step, result)
             if self.answered:

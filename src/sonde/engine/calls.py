@@ -37,9 +37,10 @@ from sonde.interpreters.protocol import Answer
 from sonde.limits.scope import Amounts
 from sonde.models.protocol import Message, Model, Request
 from sonde.tasks.dispatch import Tally
-from sonde.tasks.schemas import Shape, instruction
+from sonde.tasks.schemas import Shape, instruction, shape_of
 
 MOST_TOOL_USES = 256
+LONGEST_LABEL = 120
 
 _DISPATCHES = LlmCall | TaskCall | RlmCall
 
@@ -73,7 +74,8 @@ class LiveCalls:
         given = read_call(function, arguments)
         asked = Asked(self._place, function, key_of(function, arguments))
         if isinstance(given, _DISPATCHES):
-            asked = asked._replace(request=request_of(given), label=given.label or "", model=given.model or "")
+            label = (given.label or "")[:LONGEST_LABEL]
+            asked = asked._replace(request=request_of(given), label=label, model=given.model or "")
             past = self._history.take(asked.key)
             if past is not None:
                 return await self._context.recorder.reuse(asked, past)
@@ -139,7 +141,7 @@ class LiveCalls:
             await self._sleep_until(when)
 
     async def _llm(self, tally: Tally, given: LlmCall) -> Any:
-        shape = None if given.schema is None else Shape(given.schema)
+        shape = None if given.schema is None else shape_of(given.schema)
         model = self._model(given.model)
         if not (given.cache or self._context.spec.cache or self._context.spec.cache_only):
             return await self._ask(tally, model, given.prompt, shape)

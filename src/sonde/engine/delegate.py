@@ -117,7 +117,12 @@ class Delegation:
 
     async def _parallel(self, errands: Errands, items: list[_Item], given: _Given) -> str:
         free = asyncio.Semaphore(MOST_AT_ONCE)
-        done = await asyncio.gather(*[_in_turn(free, self._sending(errands, item, given)) for item in items])
+        sent = [asyncio.create_task(_in_turn(free, self._sending(errands, item, given))) for item in items]
+        try:
+            done = await asyncio.gather(*sent)
+        finally:
+            for each in sent:
+                each.cancel()  # when one has stopped the run
         good = sum(not each.failed for each in done)
         return "\n\n".join((f"Parallel: {good}/{len(items)} succeeded", *map(self._told, done)))
 

@@ -17,7 +17,7 @@ from sonde.models.protocol import Message, Request
 from sonde.spec import Subagent
 from sonde.tasks.dispatch import Tally
 from sonde.tasks.runner import Errand
-from sonde.tasks.schemas import Shape, instruction
+from sonde.tasks.schemas import instruction, shape_of
 
 _MOST_DIRECT_CHARS = 200_000
 """So much is taken to fit one prompt, where nothing deeper may be sent."""
@@ -47,7 +47,7 @@ class Errands:
         role = self._role(given.subagent_type)
         schema = given.response_schema or role.schema
         if schema is not None:
-            Shape(schema)
+            shape_of(schema)
         errand = Errand(
             "task",
             given.description,
@@ -84,7 +84,7 @@ class Errands:
     async def rlm(self, tally: Tally, given: RlmCall, key: str) -> Any:
         """Have an agent like this one answer a question over a part of the inputs. Raises as `task` does."""
         if given.schema is not None:
-            Shape(given.schema)
+            shape_of(given.schema)
         context = given.context
         errand = Errand(
             "rlm",
@@ -140,7 +140,7 @@ class Errands:
             messages = (Message("system", system), *messages)
         model = self._context.models.for_call(errand.model, None)
         reply = await self._context.dispatcher.ask(tally, model, Request(messages, schema=errand.schema))
-        return reply.text if errand.schema is None else Shape(errand.schema).read(reply.text)
+        return reply.text if errand.schema is None else shape_of(errand.schema).read(reply.text)
 
     def _text_of(self, context: str | int | None) -> str:
         """Return the text to look into, or one that is too long if it is."""

@@ -114,14 +114,22 @@ def _how_to_run(spec: RunSpec) -> Prompts:
 
 def _parts(spec: RunSpec, schema: Schema | None, depth: int) -> dict[str, str]:
     language = _LANGUAGES[spec.interpreter or "python"]
+    task = prompts.read("word_task", agents=_agents(spec)) + "\n" if spec.sends_from_code else ""
     differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences)
     return {
         "language": language.name,
-        "words": prompts.read("words", differences=differences),
+        "words": prompts.read("words", differences=differences, task=task),
+        "workflow": prompts.read("workflow") + " " if spec.sends_from_code else "",
         "answer_form": _answer_form(schema),
         "piece_chars": f"{PIECE_CHARS:,}",
         "depth": depth_status(depth, spec.limits.max_depth),
     }
+
+
+def _agents(spec: RunSpec) -> str:
+    """Return the kinds of agents that the user has added."""
+    named = [f"\n  - `{each.name}`: {each.description}" for each in spec.subagents]
+    return "".join((" Kinds beside the general one:", *named)) if named else ""
 
 
 def _answer_form(schema: Schema | None) -> str:

@@ -5,12 +5,10 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, cast
 
-import msgspec
-
 from sonde import jsontext
 from sonde.engine.history import TURN, History, Past
 from sonde.errors import LimitReached, ModelError, OutOfService, TaskError, TaskFault
-from sonde.events import CallFinished, CallReused, CallStarted, CallStatus, Fault
+from sonde.events import CallFinished, CallReused, CallStarted, CallStatus, Fault, Stored
 from sonde.interpreters.protocol import Answer, TaskFailure
 from sonde.journal.reader import Reader
 from sonde.journal.writer import Journal
@@ -66,9 +64,7 @@ class Recorder:
         except asyncio.CancelledError:
             self._journal.append(_finished(call, "cancelled", tally))
             raise
-        status: CallStatus = "failed" if failure else "ok"
-        finished = _finished(call, status, tally)
-        record = self._journal.append(msgspec.structs.replace(finished, value=kept, fault=fault))
+        record = self._journal.append(_finished(call, "failed" if failure else "ok", tally, kept, fault))
         await self._journal.saved()
         if stop is not None:
             raise stop
@@ -99,10 +95,14 @@ def key_of(function: str, arguments: object) -> str:
     return hashlib.blake2b(jsontext.encode((function, arguments)), digest_size=12).hexdigest()
 
 
-def _finished(call: int, status: CallStatus, tally: Tally) -> CallFinished:
+def _finished(
+    call: int, status: CallStatus, tally: Tally, value: Stored | None = None, fault: Fault | None = None
+) -> CallFinished:
     return CallFinished(
         call,
         status,
+        value=value,
+        fault=fault,
         usage=tally.usage,
         model=tally.model,
         cost_usd=tally.cost_usd,

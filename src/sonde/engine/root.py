@@ -10,7 +10,7 @@ from sonde.engine.job import ROOT, Job
 from sonde.engine.opening import agent_prompts, ask_prompts, direct_prompts, first_message, role_prompts, whole_message
 from sonde.engine.workbench import Workbench
 from sonde.spec import Route, RunSpec, Subagent
-from sonde.tasks.schemas import Shape
+from sonde.tasks.schemas import shape_of
 from sonde.workspace.folder import FolderFiles
 from sonde.workspace.mounts import Mounted
 from sonde.workspace.virtual import VirtualFiles
@@ -47,7 +47,7 @@ def tokens_of(inputs: Inputs) -> int:
 
 def root_job(context: Context, asked: RunSpec, inputs: Inputs) -> Job:
     """Return what the root agent is to do. `asked` is the run as it began: what the model is told does not change."""
-    shape = None if asked.schema is None else Shape(asked.schema)
+    shape = None if asked.schema is None else shape_of(asked.schema)
     model = asked.models.root
     if asked.mode == "ask" and route_of(asked.route, asked.question, inputs) == "direct":
         message = whole_message(asked.question, inputs)

@@ -27,10 +27,13 @@ class Script:
     async def work(self) -> object:
         """Return the result. Raises `WorkflowFailed`, or what stops the run."""
         try:
-            result = await self._cells.run(self.job.code)
+            result = await self._cells.run_to_success(self.job.code)
         finally:
             await self._cells.close()
         if result.error is not None and not self._answers:
+            refusal = self._context.dispatcher.scope.refusal
+            if refusal is not None:
+                raise refusal
             raise WorkflowFailed(_told(result), "Mend the workflow; what it paid for is kept for `sonde resume`.")
         answer = self._answers[0] if self._answers else None
         keep = self._context.journal.keep(jsontext.encode(answer).decode())
@@ -48,4 +51,4 @@ class Script:
 def _told(result: CellResult) -> str:
     assert result.error is not None, "only a cell that failed is told of"
     error = result.error
-    return f"the workflow failed: {error.type}: {error.message}\n{error.traceback}".rstrip()
+    return f"the workflow failed:\n{error.traceback}{error.type}: {error.message}"

@@ -10,12 +10,13 @@ from sonde.engine.context import Context
 from sonde.engine.job import Job
 from sonde.engine.opening import ask_prompts, first_message, role_prompts
 from sonde.engine.script import Script, WorkflowFailed
+from sonde.engine.uses import may_send
 from sonde.engine.workbench import Workbench
 from sonde.errors import InterpreterError, LimitReached, ModelChoiceError, TaskError
 from sonde.events import AgentFinished, AgentStarted, RunStatus
 from sonde.interpreters.protocol import GuestInput, GuestWorld
 from sonde.tasks.runner import Errand
-from sonde.tasks.schemas import Shape
+from sonde.tasks.schemas import shape_of
 
 
 class Subagents:
@@ -79,7 +80,7 @@ class Subagents:
         workbench = None
         if parent.workbench is not None:
             workbench = parent.workbench.for_child(errand.path, role.name, role.tools)
-        sends = context.offers_delegation and errand.depth < context.spec.limits.max_depth
+        sends = context.offers_delegation and may_send(role)
         return Job(
             errand.path,
             role,
@@ -89,7 +90,7 @@ class Subagents:
             errand.depth,
             errand.call,
             inherited=errand.inherited,
-            shape=None if errand.schema is None else Shape(errand.schema),
+            shape=None if errand.schema is None else shape_of(errand.schema),
             world=self._world(errand, parent.inputs, workbench) if role.interpreter else None,
             inputs=parent.inputs,
             workbench=workbench,
@@ -127,7 +128,7 @@ class Subagents:
             errand.depth,
             errand.call,
             inherited=errand.inherited,
-            shape=None if errand.schema is None else Shape(errand.schema),
+            shape=None if errand.schema is None else shape_of(errand.schema),
             world=self._world(errand, inputs, workbench),
             inputs=inputs,
             workbench=workbench,

@@ -144,7 +144,9 @@ def shown(result: CellResult) -> str:
         error = result.error
         told = f"{error.traceback}{error.type}: {error.message}"
         parts.append(f'<error type="{error.type}">\n{_cut(told)}\n</error>')
-    return "\n".join(parts) or "<result>\nNone\n</result>"
+    if result.status in {"timeout", "killed"}:
+        parts.append("What this cell had assigned is lost; the variables of the cells before it are kept.")
+    return "\n".join(parts) or "<result>\n(no value)\n</result>"
 
 
 def _cut(text: str) -> str:

@@ -15,8 +15,10 @@ from sonde.engine.transcript import Use
 from sonde.engine.words import TaskCall
 from sonde.interpreters.protocol import Answer
 from sonde.models.protocol import Tool
+from sonde.spec import Subagent
 
 TASK = "task"
+_SENDING = frozenset({TASK, DELEGATE})
 
 
 class Uses:
@@ -41,6 +43,11 @@ class Uses:
     async def use(self, turn: int, use: Use) -> str:
         """Return what a use comes to, as the model is shown it: from the record, if it was made before."""
         if all(use.name != tool.name for tool in self.tools):
+            most = self._context.spec.limits.max_depth
+            if use.name in _SENDING and self._job.depth >= most:
+                return _error(
+                    "depth", f"maximum recursion depth exceeded: current depth {self._job.depth}, limit {most}"
+                )
             known = ", ".join(tool.name for tool in self.tools)
             return _error("UnknownTool", f"There is no tool {use.name!r}; known: {known}")
         try:
@@ -92,6 +99,11 @@ class Uses:
         task = () if allowed is not None and TASK not in allowed else (task_tool(self._context),)
         delegate = () if allowed is not None and DELEGATE not in allowed else delegate_tools(agents)
         return (*task, *delegate)
+
+
+def may_send(role: Subagent) -> bool:
+    """Whether a kind of agent has the tools that send others."""
+    return role.tools is None or not _SENDING.isdisjoint(role.tools)
 
 
 def task_tool(context: Context) -> Tool:

@@ -129,8 +129,11 @@ class Interpreter(Protocol):
         """What confines it, strongest first; known once the first cell has run."""
         ...
 
-    async def run(self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False) -> CellResult:
-        """Run one cell. Raises `InterpreterError` if it died for any reason but the cell's time-out."""
+    async def run(
+        self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False, number: int | None = None
+    ) -> CellResult:
+        """Run one cell, by its number: the next one if it is not told. Raises `InterpreterError` if the interpreter
+        died for any reason but the cell's time-out."""
         ...
 
     async def close(self) -> None:

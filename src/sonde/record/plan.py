@@ -59,7 +59,8 @@ class Plan:
         if len(summary.inputs) > MOST_INPUTS:
             lines.append(f"- and {len(summary.inputs) - MOST_INPUTS:,} more")
         lines += ["", "## Route", "", f"- model: {spec.models.root}, below it {spec.models.sub or spec.models.root}"]
-        lines.append(f"- route: {spec.route}")
+        taken = f", so {'rlm' if self.cells_seen else 'direct'}" if spec.route == "auto" and summary.turns else ""
+        lines.append(f"- route: {spec.route}{taken}")
         if spec.interpreter:
             lines.append(f"- interpreter: {spec.interpreter}")
         lines += ["", "## Limits", ""]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, cast
 
 import jsonschema_rs
@@ -43,6 +44,16 @@ class Shape:
             raise TaskError("schema", f"the reply is not JSON: {error}") from error
         self.check(value)
         return value
+
+
+def shape_of(schema: dict[str, Any]) -> Shape:
+    """Return the shape of a schema, made once for many calls that ask for the same. Raises `TaskError`."""
+    return _shape_of(jsontext.encode(schema))
+
+
+@lru_cache(maxsize=64)
+def _shape_of(encoded: bytes) -> Shape:
+    return Shape(jsontext.decode(encoded, dict[str, Any]))
 
 
 def _refuse(uri: str) -> Any:

@@ -81,6 +81,8 @@ class Phases:
         else:
             # While nothing is under way it is not known whether there is more to come.
             spread = self._last_item_ended if not self._items.open else end
+            if spread is not None and self._answered is not None:
+                spread = min(spread, self._answered)  # work in the background is stopped after the answer
             found = [
                 Phase(DISCOVERY, "", self._began, self._first_item, tokens=self._tokens_before),
                 self._items.phase(DECOMPOSITION, "", self._first_item, spread),

@@ -51,13 +51,13 @@ def known() -> list[Known]:
 def find(wanted: str) -> Workflow:
     """Return the workflow that a path or a name stands for. Raises `UsageError`."""
     path = Path(wanted)
-    if path.is_file() or len(path.parts) > 1:
+    if path.is_file() or os.sep in wanted:
         return read(path)
     named = _named(wanted)
     if named is None:
         names = ", ".join(each.name for each in known())
         raise UsageError(
-            f"there is no workflow {wanted!r}; known: {names}", f"Name one of these, or add {PROJECT / wanted}.py."
+            f"there is no workflow {wanted!r}; known: {names}", f"Name one of these, or add {PROJECT / path.stem}.py."
         )
     return read(named)
 

@@ -173,7 +173,7 @@ def _called(place: Place) -> str:
 
 def _kind(value: object) -> str:
     if value is None or isinstance(value, bool):
-        return str(value).lower()
+        return "null" if value is None else str(value).lower()
     kinds = {dict: "an object", list: "a list", tuple: "a list", str: "a text"}
     return next((said for kind, said in kinds.items() if isinstance(value, kind)), "a number")
 

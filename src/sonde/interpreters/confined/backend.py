@@ -5,6 +5,7 @@ Input files are handed over as open descriptors, one by one as the code reads th
 
 import asyncio
 import json
+import math
 import os
 import signal
 import socket
@@ -22,7 +23,6 @@ from sonde.interpreters.protocol import CellError, CellResult, GuestWorld, HostC
 _GRACE_S = 0.5
 _STALLED_SHARE = 0.05
 _LOOK_S, _LOOK_AGAIN_S = 0.2, 0.5  # in less, a process that gets no processor looks like one that wants none
-_REST_S = 1.0
 
 
 class _Seen(NamedTuple):
@@ -80,8 +80,11 @@ class ConfinedInterpreter:
         self._bridge = bridge
         self._files = files
         self._loop = asyncio.get_running_loop()
-        self._alarm: asyncio.TimerHandle | None = None
         self._cells = 0
+        self._deadline = math.inf
+        """How much processor time the process may have used when its cell is over; infinity between cells."""
+        self._seen: _Seen | None = None
+        self._alarm = self._loop.call_later(_LOOK_AGAIN_S, self._look, _LOOK_AGAIN_S)
 
     @classmethod
     async def open(cls, nursery: Nursery, world: GuestWorld) -> "ConfinedInterpreter":
@@ -118,11 +121,13 @@ class ConfinedInterpreter:
         """The layers of confinement that hold, once the first cell has run."""
         return self._bridge.layers or []
 
-    async def run(self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False) -> CellResult:
+    async def run(
+        self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False, number: int | None = None
+    ) -> CellResult:
         """Run one cell; see `Interpreter.run`."""
-        self._cells += 1
-        self._stop_watching()
-        self._watch(self._cpu_time() + cpu_s + _GRACE_S, None)
+        self._cells = self._cells + 1 if number is None else number
+        self._deadline = self._cpu_time() + cpu_s + _GRACE_S
+        self._seen = None
         cell = {"number": self._cells, "code": code, "replaying": replaying, "cpu_s": cpu_s}
         try:
             return await self._bridge.run(cell, calls)
@@ -139,13 +144,12 @@ class ConfinedInterpreter:
         except ConnectionError:
             return await self._died()
         finally:
-            self._stop_watching()
-            if self.is_open:
-                self._watch_rest(self._cpu_time())
+            self._deadline = math.inf
+            self._seen = None
 
     async def close(self) -> None:
         """Kill the process and wait until it is gone."""
-        self._stop_watching()
+        self._alarm.cancel()
         self._bridge.close()
         self._files.close()
         self._process.kill()
@@ -161,17 +165,24 @@ class ConfinedInterpreter:
             raise InterpreterError(f"the interpreter did not start ({how}): {said[0]}", "Try `sonde doctor`.")
         return CellResult("killed", error=CellError("InterpreterDied", f"the interpreter ended ({how})"))
 
-    def _watch(self, deadline: float, before: _Seen | None) -> None:
-        """Break the cell off when the process has used its time, or does nothing at all. Until then, look again."""
-        now = _Seen(self._cpu_time(), self._bridge.received_bytes)
-        left = deadline - now.cpu_s - self._bridge.spent_s
+    def _look(self, waited_s: float) -> None:
+        """See what the process has done since the last look, again and again. A timer for each cell would cost more
+        than many a cell."""
+        before, self._seen = self._seen, _Seen(self._cpu_time(), self._bridge.received_bytes)
+        left = self._deadline - self._seen.cpu_s - self._bridge.spent_s
         rest = min(max(left, _LOOK_S), _LOOK_AGAIN_S)
         if left <= 0:
             self._bridge.break_off(_Overdue())
-        elif before is not None and self._has_stalled(before, now, rest):
+        elif self._deadline == math.inf:
+            self._look_at_rest(before, waited_s)
+        elif before is not None and self._has_stalled(before, self._seen, waited_s):
             self._bridge.break_off(_Stalled())
-        else:
-            self._alarm = self._loop.call_later(rest, self._watch, deadline, now)
+        self._alarm = self._loop.call_later(rest, self._look, rest)
+
+    def _look_at_rest(self, before: _Seen | None, waited_s: float) -> None:
+        """Kill a process that goes on computing when its cell has ended, as one can that forged the end."""
+        if before is not None and self._seen is not None and self._seen.cpu_s - before.cpu_s > waited_s / 2:
+            self._process.kill()
 
     def _has_stalled(self, before: _Seen, now: _Seen, seconds: float) -> bool:
         """Whether it neither computes nor waits for us. One that could run and got no processor has not stalled."""
@@ -188,18 +199,6 @@ class ConfinedInterpreter:
             state = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b") ")[2][:1]
             return state == b"R"
         return False
-
-    def _watch_rest(self, before: float) -> None:
-        """Kill a process that goes on computing when its cell has ended, as one can that forged the end."""
-        now = self._cpu_time()
-        if now - before > _REST_S / 2:
-            self._process.kill()
-        else:
-            self._alarm = self._loop.call_later(_REST_S, self._watch_rest, now)
-
-    def _stop_watching(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
 
     def _cpu_time(self) -> float:
         """Return the processor time that the process has used, in seconds (Linux: a clock made of the process id)."""

@@ -91,13 +91,15 @@ class MontyInterpreter:
         """What confines it, once the first cell has run."""
         return _LAYERS if self._cells else []
 
-    async def run(self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False) -> CellResult:
+    async def run(
+        self, code: str, calls: HostCalls, *, cpu_s: float, replaying: bool = False, number: int | None = None
+    ) -> CellResult:
         """Run one cell; see `Interpreter.run`."""
         if self._running is not None:
             raise InterpreterError("a cell is already running in this interpreter", "Wait for it to end.")
         if not self.is_open:
             raise InterpreterError("the interpreter has ended", "Open another.")
-        self._cells += 1
+        self._cells = self._cells + 1 if number is None else number
         running = self._running = _Running(Calls(calls, self._break_off, replaying=replaying), Stopwatch(), cpu_s)
         running.work = self._loop.run_in_executor(self._thread, self._drive, code, running)
         self._look(running)

@@ -63,10 +63,11 @@ async def ask(batch, again=""):
 
 
 async def label_all(batches, again=""):
-    """Ask about batches, all at once, and note what comes of it. Return the places that are left."""
-    for found in await parallel([ask(batch, again) for batch in batches]):
-        for place, label in (found or {}).items():
-            rows[place]["label"] = label
+    """Ask about batches, many at once, and note what comes of it. Return the places that are left."""
+    for some in partition(batches, 1000):
+        for found in await parallel([ask(batch, again) for batch in some]):
+            for place, label in (found or {}).items():
+                rows[place]["label"] = label
     return [place for batch in batches for place in batch if rows[place]["label"] is None]
 
 

@@ -23,7 +23,7 @@ from .faults import Deadlock, TaskError
 _FLUSH_CALLS = 1000
 _FLUSH_BYTES = 1 << 20
 _SPINS = 1000
-_POLLS = 100  # about as long as a quick answer takes: to be woken from sleep would take as long again
+_POLLS = 50  # about as long as a quick answer takes: to be woken from sleep would take as long again
 _CHUNK = 65_536  # larger buffers are mapped anew for every read, which costs more than the read
 LONGEST_CALL = 16 * 1024 * 1024
 MOST_VALUES = 1_000_000
@@ -223,10 +223,11 @@ class Wire:
     def _receive(self) -> bytes:
         """Wait for bytes, at first without sleeping."""
         for _ in range(_POLLS):
+            os.sched_yield()
             try:
                 return self._socket.recv(_CHUNK, socket.MSG_DONTWAIT)
             except BlockingIOError:
-                os.sched_yield()
+                continue
         return self._socket.recv(_CHUNK)
 
     def _read(self) -> dict[str, Any]:

@@ -148,6 +148,12 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it answers over inputs, or works in a folder with tools."""
     route: Route = "rlm"
     """Whether code looks into the inputs, or one request holds them; `auto` goes by their size."""
+    direct_below: int = 5_000
+    """Inputs of fewer tokens go into one request, where the route is `auto`."""
+    code_above: int = 20_000
+    """Inputs of more tokens are looked into by code."""
+    cut: str = ""
+    """How inputs are best cut, for the model to know: a strategy and a number of lines, in words."""
     folder: str | None = None
     """Where an agent's files are; None for files that are the run's own."""
     role: str | None = None

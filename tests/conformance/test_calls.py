@@ -326,3 +326,17 @@ async def test_cancelling_a_cell_cancels_its_calls(session: Session) -> None:
     with pytest.raises(asyncio.CancelledError):
         await cell
     assert session.host.cancelled == 20
+
+
+@conform
+async def test_a_stage_may_take_the_item_and_its_number(session: Session) -> None:
+    code = session.pick(
+        """
+def more(value, item, number):
+    return f'{value}{item}{number}'
+
+''.join(await pipeline(['a'], lambda v: llm(v), more, lambda v, k='!': v + k))
+""",
+        "(await pipeline(['a'], (v) => llm(v), (v, item, n) => `${v}${item}${n}`, (v) => v + '!')).join('')",
+    )
+    assert str(await session.value(code)).strip("'\"") == "Aa0!"

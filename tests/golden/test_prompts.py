@@ -51,13 +51,13 @@ def test_tools() -> None:
 
 def test_first_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    same_as_before("first-none.md", first_message(SPEC.question, attach([], tmp_path, strict=False), SPEC.limits))
+    same_as_before("first-none.md", first_message(SPEC.question, attach([], tmp_path, strict=False), SPEC))
     (tmp_path / "short.csv").write_text("a,b\n1,2\n")
     short = attach(["short.csv"], tmp_path, strict=False)
-    same_as_before("first-short.md", first_message(SPEC.question, short, SPEC.limits))
+    same_as_before("first-short.md", first_message(SPEC.question, short, SPEC))
     folder = tmp_path / "folder"
     folder.mkdir()
     for number in range(50):
         (folder / f"{number:02}.txt").write_text(f"begin {number} " + "middle\n" * 100 + 'end "quoted"')
     many = attach(["folder"], tmp_path, strict=False)
-    same_as_before("first-many.md", first_message(TYPED.question, many, TYPED.limits))
+    same_as_before("first-many.md", first_message(TYPED.question, many, TYPED))

@@ -26,6 +26,8 @@ PER_CALL = {
     "show",
 }
 """Flags that say something about one command alone."""
+OF_ONE_CALL = {"batch", "fanout"}
+"""Commands whose own flags do."""
 
 
 def reply(request: ChatRequest) -> Said | str:
@@ -114,6 +116,6 @@ def test_every_flag_with_a_variable_can_be_configured() -> None:
         for parameter in found.params if found else ():
             if isinstance(parameter, Option) and isinstance(parameter.envvar, str):
                 name = parameter.envvar.removeprefix("SONDE_").lower()
-                known = {name, f"{verb}.{name}", f"rlm.{name}"} & set(KEYS) or name in PER_CALL
+                known = {name, f"{verb}.{name}", f"rlm.{name}"} & set(KEYS) or name in PER_CALL or verb in OF_ONE_CALL
                 missing |= set() if known else {f"{verb} {name}"}
     assert not missing, "give each a key in config/keys.py, or say above that it is about one command"

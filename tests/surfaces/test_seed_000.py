@@ -165,7 +165,7 @@ def test_code_goes_on_one_by_one_or_at_once_or_not_at_all(cli: Cli, serve: OpenS
         "if 'never' in found:\n    await llm('not this')\nelse:\n"
         "    found += await gather(*[llm(f'all {n}') for n in range(3)])\nFINAL(found)"
     )
-    server = serve(led_by([cell], lambda request: request.prompt), settings=Settings(latency=Latency(0.05)))
+    server = serve(led_by([cell], lambda request: request.prompt), settings=Settings(latency=Latency(0.15)))
     assert cli.ask(server.url, "Go.").json["answer"] == ["one 0", "one 1", "one 2", "all 0", "all 1", "all 2"]
     steps = {entry.prompt: (entry.start, entry.end or 0) for entry in server.log if not entry.system}
     assert "not this" not in steps

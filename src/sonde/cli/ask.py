@@ -3,7 +3,6 @@
 from typing import Any
 
 import click
-import msgspec
 
 from sonde.cli import options
 from sonde.cli.drive import drive
@@ -37,6 +36,6 @@ def ask(ctx: click.Context, /, question: str, inputs: tuple[str, ...], **given: 
 
     Exit codes: 0 completed, 2 usage error, 3 needs a person, 4 a limit was reached, 5 failed, 130 cancelled.
     """
-    spec = msgspec.structs.replace(spec_of(question, inputs, given), route=options.route_of(given))
+    spec = options.routed(spec_of(question, inputs, given), given)
     around = surroundings_of(given)
     ctx.exit(drive(lambda place: start(spec, place), around, as_json=given["as_json"], quiet=given["quiet"]))

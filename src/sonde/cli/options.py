@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from sonde.cli.defaults import use_profile
 from sonde.engine.folder import DEFAULT
 from sonde.interpreters.choose import NAMES
-from sonde.spec import Limits, Route
+from sonde.spec import Limits, Route, RunSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,6 +90,11 @@ models: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option("--price", help="Dollars for a million tokens, as IN,OUT, of models whose price is not known."),
 )
 
+
+def _tokens(flag: str, default: int, help_text: str) -> Callable[[F], F]:
+    return option(flag, type=click.IntRange(0), default=default, show_default=True, help=help_text)
+
+
 route: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option(
         "--route",
@@ -97,13 +103,28 @@ route: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
         show_default=True,
         help="Whether one request holds the inputs (direct), or code looks into them (rlm); auto goes by their size.",
     ),
+    option(
+        "--direct-below",
+        type=click.IntRange(0),
+        default=5_000,
+        help="Tokens: what is less goes direct.  [default: 5000]",
+    ),
+    option(
+        "--code-above",
+        type=click.IntRange(0),
+        default=20_000,
+        help="Tokens: what is more needs code.  [default: 20000]",
+    ),
     option("--plain", is_flag=True, help="One request with the inputs in it: the same as --route direct."),
 )
 
 
-def route_of(given: Mapping[str, Any]) -> Route:
-    """Return the route that the flags choose."""
-    return "direct" if given["plain"] else given["route"]
+def routed(spec: RunSpec, given: Mapping[str, Any]) -> RunSpec:
+    """Return a spec with the route that the flags choose."""
+    route: Route = "direct" if given["plain"] else given["route"]
+    return msgspec.structs.replace(
+        spec, route=route, direct_below=given["direct_below"], code_above=given["code_above"]
+    )
 
 
 running: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
@@ -127,6 +148,13 @@ orchestration: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
         help="Keep the answers of `llm` for later runs: the same question again costs nothing.",
     ),
     option("--parallel-sub-calls/--no-parallel-sub-calls", default=True, help="Whether calls overlap.  [default: yes]"),
+    option(
+        "--chunk-strategy",
+        type=click.Choice(["auto", "by_function", "by_section", "fixed_size"]),
+        default="auto",
+        help="How the model is told to cut large inputs.  [default: as it sees fit]",
+    ),
+    option("--chunk-size", type=click.IntRange(1), default=1000, help="Lines of such a piece.  [default: 1000]"),
     option("--no-code-subagents", is_flag=True, help="Code has no word `task`; a model may still use the tool."),
     option("--no-fallback", is_flag=True, help="Fail what may not be sent deeper, rather than ask it directly."),
     option(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from sonde.cli import options
 from sonde.cli.output import dollars, print_json, say
@@ -34,7 +33,7 @@ def plan(question: str, inputs: tuple[str, ...], **given: Any) -> None:
     \b
     sonde plan "What do customers complain about?" calls/ --model openai:gpt-5.5
     """
-    spec = msgspec.structs.replace(spec_of(question, inputs, given), route=options.route_of(given))
+    spec = options.routed(spec_of(question, inputs, given), given)
     with tempfile.TemporaryDirectory() as spool:
         attached = attach(inputs, Path(spool), strict=spec.strict)
         guess = estimate(spec, attached, prices_for(spec.price))

@@ -37,6 +37,7 @@ def spec_of(question: str, inputs: tuple[str, ...], given: Mapping[str, Any]) ->
         strict=given["strict"],
         fallback=not given["no_fallback"],
         approve=given["approve"],
+        cut=_cut(given["chunk_strategy"], given["chunk_size"]),
         sends_from_code=not given["no_code_subagents"],
         cache=given["cache_intermediate"],
         subagents=subagents_of(given),
@@ -82,6 +83,13 @@ def with_presets(own: tuple[Subagent, ...], wanted: str | None) -> tuple[Subagen
             f"there is no agent {wanted!r}; known: {names}", "Name one of these, or add a file to --agents."
         )
     return known
+
+
+def _cut(strategy: str, size: int) -> str:
+    """Return how inputs are best cut, in words; nothing where the model may decide."""
+    if strategy == "auto":
+        return ""
+    return f"{strategy.replace('_', ' ')}, in pieces of at most {size:,} lines"
 
 
 def _schema(path: Path | None) -> dict[str, Any] | None:

@@ -68,6 +68,8 @@ KEYS = {
         Key("key_env", kinds.TEXT),
         Key("profile", kinds.TEXT),
         Key("route", kinds.one_of("auto", "direct", "rlm"), "auto"),
+        Key("direct_below", kinds.whole(0), 5_000),
+        Key("code_above", kinds.whole(0), 20_000),
         Key("interpreter", kinds.one_of(*INTERPRETERS)),
         Key("interpreter_unconfined", kinds.YES_OR_NO, False),
         Key("guest_packages", kinds.TEXTS, []),

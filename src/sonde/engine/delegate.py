@@ -9,6 +9,7 @@ import msgspec
 from sonde.engine.context import Context
 from sonde.engine.errands import Errands
 from sonde.engine.words import TaskCall
+from sonde.events import Warned
 from sonde.interpreters.protocol import Answer
 from sonde.models.protocol import Tool
 
@@ -66,6 +67,7 @@ class Delegation:
 
     def __init__(self, context: Context) -> None:
         self._run_id = context.world.seed
+        self._journal = context.journal
         self._background: dict[str, asyncio.Task[_Done]] = {}
 
     async def delegate(self, errands: Errands, arguments: dict[str, Any]) -> str:
@@ -99,7 +101,11 @@ class Delegation:
         return f"status: {'failed' if done.failed else 'completed'}\n{self._told(done)}"
 
     async def close(self) -> None:
-        """Stop what still works in the background."""
+        """Stop what still works in the background, and say so."""
+        left = sum(not task.done() for task in self._background.values())
+        if left:
+            what = f"{left} tasks in the background had not ended when the agent answered, and were stopped"
+            self._journal.append(Warned("background", what))
         for task in self._background.values():
             task.cancel()
         await asyncio.gather(*self._background.values(), return_exceptions=True)
@@ -144,7 +150,7 @@ class Delegation:
         return _Done(*await errands.native_task(call))
 
     def _told(self, done: _Done) -> str:
-        return f"{done.text}\nFull session: session://{self._run_id}/{done.call}"
+        return done.text if done.failed else f"{done.text}\nFull session: session://{self._run_id}/{done.call}"
 
 
 def _problem_of(given: _Given) -> str:

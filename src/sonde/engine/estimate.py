@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
 
 def estimate(spec: RunSpec, inputs: Inputs, price_of: PriceOf) -> Estimate:
     """Return what a run would come to if every piece of the inputs is asked about once."""
-    route, size = route_of(spec.route, spec.question, inputs), tokens_of(inputs)
+    route, size = route_of(spec, inputs), tokens_of(inputs)
     root = price_of(spec.models.root)
     sub = price_of(spec.models.sub or spec.models.root)
     whole = Usage(size + _PROMPT_TOKENS, _REPLY_TOKENS)

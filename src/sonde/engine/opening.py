@@ -8,7 +8,7 @@ from sonde import prompts
 from sonde.documents.attach import Inputs
 from sonde.engine.job import Prompts
 from sonde.guest.document import PEEK_CHARS, WHOLE_LIMIT, Document
-from sonde.spec import Limits, RunSpec, Schema, Subagent
+from sonde.spec import RunSpec, Schema, Subagent
 from sonde.tasks.schemas import instruction
 
 PIECE_CHARS = 30_000
@@ -83,12 +83,14 @@ def depth_status(depth: int, most: int) -> str:
     return told if depth < most else f"{told}\n{prompts.read('depth_reached')}"
 
 
-def first_message(question: str, inputs: Inputs, limits: Limits) -> str:
+def first_message(question: str, inputs: Inputs, spec: RunSpec) -> str:
     """Return the question, what is known of each input, and the limits."""
+    limits = spec.limits
     told = [f"{limits.max_turns:,} turns for you", f"{limits.max_calls:,} calls in all"]
     if limits.timeout_s is not None:
         told.append(f"{limits.timeout_s:,.0f} s in all")
-    return "\n\n".join((f"Question: {question}", _described(inputs), f"Limits: {', '.join(told)}."))
+    cut = (f"Cut large inputs {spec.cut}.",) if spec.cut else ()
+    return "\n\n".join((f"Question: {question}", _described(inputs), *cut, f"Limits: {', '.join(told)}."))
 
 
 def whole_message(question: str, inputs: Inputs) -> str:
@@ -115,7 +117,8 @@ def _how_to_run(spec: RunSpec) -> Prompts:
 def _parts(spec: RunSpec, schema: Schema | None, depth: int) -> dict[str, str]:
     language = _LANGUAGES[spec.interpreter or "python"]
     task = prompts.read("word_task", agents=_agents(spec)) + "\n" if spec.sends_from_code else ""
-    differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences)
+    js_task = prompts.read("word_task_javascript") + " " if spec.sends_from_code else ""
+    differences = "" if language.differences is None else "\n\n" + prompts.read(language.differences, task=js_task)
     return {
         "language": language.name,
         "words": prompts.read("words", differences=differences, task=task),

@@ -16,7 +16,7 @@ from sonde.workspace.mounts import Mounted
 from sonde.workspace.virtual import VirtualFiles
 
 GENERAL = "general-purpose"
-FEW_TOKENS, MANY_TOKENS = 5_000, 20_000
+_MANY_LINES, _MANY_INPUTS = 10_000, 10
 _CHARS_PER_TOKEN = 4
 _DENSE = re.compile(
     r"\b(all|every|each|entire|whole|how many|how often|count|total|average|most|least)\b", re.IGNORECASE
@@ -29,15 +29,17 @@ def roles_of(spec: RunSpec) -> Mapping[str, Subagent]:
     return {general.name: general} | {each.name: each for each in spec.subagents}
 
 
-def route_of(wanted: Route, question: str, inputs: Inputs) -> Route:
+def route_of(spec: RunSpec, inputs: Inputs) -> Route:
     """Return which way a question goes: small inputs are sent whole, large ones are looked into by code; between
     the two it depends on whether the answer needs nearly all of them."""
-    if wanted != "auto":
-        return wanted
+    if spec.route != "auto":
+        return spec.route
     tokens = tokens_of(inputs)
-    if tokens < FEW_TOKENS:
+    if tokens < spec.direct_below:
         return "direct"
-    return "rlm" if tokens > MANY_TOKENS or _DENSE.search(question) else "direct"
+    lines = sum(document.line_count for document in inputs.documents)
+    many = lines > _MANY_LINES or len(inputs.documents) > _MANY_INPUTS
+    return "rlm" if many or tokens > spec.code_above or _DENSE.search(spec.question) else "direct"
 
 
 def tokens_of(inputs: Inputs) -> int:
@@ -49,7 +51,7 @@ def root_job(context: Context, asked: RunSpec, inputs: Inputs) -> Job:
     """Return what the root agent is to do. `asked` is the run as it began: what the model is told does not change."""
     shape = None if asked.schema is None else shape_of(asked.schema)
     model = asked.models.root
-    if asked.mode == "ask" and route_of(asked.route, asked.question, inputs) == "direct":
+    if asked.mode == "ask" and route_of(asked, inputs) == "direct":
         message = whole_message(asked.question, inputs)
         return Job(ROOT, None, model, direct_prompts(asked.schema), message, shape=shape, inputs=inputs)
     workbench = _workbench(context, asked, inputs)
@@ -68,7 +70,7 @@ def root_job(context: Context, asked: RunSpec, inputs: Inputs) -> Job:
             code=asked.workflow,
         )
     if asked.mode == "ask":
-        message = first_message(asked.question, inputs, asked.limits)
+        message = first_message(asked.question, inputs, asked)
         return Job(
             ROOT,
             None,

@@ -219,6 +219,7 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
             with suppress(JournalError):  # it is stopped either way
                 journal.append(RunFinished("cancelled"))
                 await journal.saved()
+                await _write_record(life.folder, journal)
             raise
         return result_of(summary, _answer(summary, reader), life.folder.path)
 

@@ -124,7 +124,7 @@ class Subagents:
             None,
             model,
             ask_prompts(context.spec, errand.schema, errand.depth),
-            first_message(errand.prompt, inputs, context.spec.limits),
+            first_message(errand.prompt, inputs, context.spec),
             errand.depth,
             errand.call,
             inherited=errand.inherited,

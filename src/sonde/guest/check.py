@@ -137,7 +137,7 @@ class _Check:
         if name in sys.modules and "." not in name and name not in self._known.words:
             return f"{told}: write `import {name}` first"
         if name in {"task", "rlm"}:
-            return f"{told}: there are no subagents here, use `llm(...)`"
+            return f"{told}: code cannot send subagents here, use `llm(...)`"
         near = self._meant(name, [*self._seen.bound, *variables, *self._known.words, *_BUILT_IN])
         if near:
             return f"{told}: did you mean `{near}`?"

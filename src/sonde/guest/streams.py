@@ -36,7 +36,9 @@ class Pipeline:
                 total += len(more)
                 if most is not None and total > most:
                     raise vocabulary.too_many(f"more than {most} items")
-                under_way.extend(asyncio.create_task(vocabulary.run_stages(self._stages, item)) for item in more)
+                numbered = enumerate(more, total - len(more))
+                begun = [vocabulary.run_stages(self._stages, item, number) for number, item in numbered]
+                under_way.extend(map(asyncio.create_task, begun))
             if not under_way:
                 break
             yield await _next(under_way, total, failures)

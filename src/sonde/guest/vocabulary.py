@@ -91,12 +91,13 @@ def final(value: Any) -> None:
     host_call_now("final", {"value": value})
 
 
-async def run_stages(stages: Any, item: Any) -> tuple[Any, Any]:
-    """Take one item through the stages of a pipeline; return its value, or the error that stopped it."""
+async def run_stages(stages: Any, item: Any, index: int) -> tuple[Any, Any]:
+    """Take one item through the stages of a pipeline; return its value, or the error that stopped it. A stage is given
+    the value so far, and if it takes more, the item that it came from and its number."""
     value = item
     try:
         for stage in stages:
-            value = stage(value)
+            value = stage(*[value, item, index][: takes(stage)])
             if not is_plain(value):
                 value = await value
     except Exception as error:  # noqa: BLE001 - whatever stops an item is told, and the others go on
@@ -104,9 +105,20 @@ async def run_stages(stages: Any, item: Any) -> tuple[Any, Any]:
     return value, None
 
 
+def takes(function: Any) -> int:
+    """Return how many arguments a function needs, of three at most; 1 where that cannot be known."""
+    try:
+        code = function.__code__
+        needed = code.co_argcount - len(function.__defaults__ or ())
+    except AttributeError:
+        return 1
+    return min(max(needed, 1), 3)
+
+
 async def pipeline_list(items: Any, stages: Any) -> list[Any]:
     """Take each item through the stages, all at once; return the values in order."""
-    return without_failures("pipeline", await asyncio.gather(*[run_stages(stages, item) for item in bounded(items)]))
+    work = [run_stages(stages, item, number) for number, item in enumerate(bounded(items))]
+    return without_failures("pipeline", await asyncio.gather(*work))
 
 
 def bounded(items: Any) -> list[Any]:

@@ -168,7 +168,7 @@ class _Check:
             if len(told) > 100:
                 return
             if not self._known.is_variable(name):
-                hint = "there are no subagents here, use `llm(...)`" if name == "task" else self._hint(name)
+                hint = "code cannot send subagents here, use `llm(...)`" if name == "task" else self._hint(name)
                 yield self._problem(call.at, call.at, "ReferenceError", f"{name[:60]!r} is not defined: {hint}")
 
     def _hint(self, name: str) -> str:

@@ -24,6 +24,7 @@ SKIPPED: dict[tuple[str, str], str] = {
     ("monty", "test_words_can_be_hidden_and_come_back"): "it has no `del`",
     ("monty", "test_classes_can_be_pickled_and_dataclasses_made"): "it has no pickle",
     ("monty", "test_a_stream_of_too_many_ends_in_an_error"): "it has no `async for`: its pipelines give lists",
+    ("monty", "test_a_stage_may_take_the_item_and_its_number"): "its functions do not tell what they take",
     ("monty", "test_a_dead_interpreter_is_told"): "the code cannot end the process; tests/unit/test_monty.py does",
 }
 """The tests that a language does not run, each with the reason."""

@@ -1,5 +1,6 @@
 """Every fence of the README and of the docs runs, and does what the text says."""
 
+import json
 import os
 import re
 import signal
@@ -7,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sonde.testing.server import run_code
+from sonde.testing.server import ChatRequest, run_code
 from tests.cli import Cli
 from tests.conftest import OpenServer
 
@@ -31,7 +32,7 @@ def on_path(folder: Path) -> dict[str, str]:
 
 
 def test_every_fence_is_known_to_a_test() -> None:
-    assert [kind for kind, _ in FENCES] == ["", "sh", "sh", "python", "sh", "sh"]
+    assert [kind for kind, _ in FENCES] == ["", "sh", "sh", "python", "sh", "sh", "sh"]
 
 
 def test_the_two_commands_are_in_the_makefile() -> None:
@@ -78,6 +79,25 @@ def test_the_python_example(cli: Cli, serve: OpenServer) -> None:
     server = serve(lambda _: run_code("FINAL(context.count('sport'))"))
     outcome = run(cli.folder, sys.executable, "-c", example, OPENAI_BASE_URL=server.url, OPENAI_API_KEY="x")
     assert outcome.stdout.startswith("20000 Coverage(items=0"), outcome.stderr
+
+
+def test_agents_workflows_and_pieces(cli: Cli, serve: OpenServer) -> None:
+    """The commands as they are printed."""
+    (cli.folder / "tickets.txt").write_text("It crashes\nHow do I start it?\n")
+
+    def reply(request: ChatRequest) -> str:
+        if "labels" in json.dumps(request.response_format):
+            return json.dumps({"labels": [{"number": 1, "label": "bug"}, {"number": 2, "label": "question"}]})
+        found = {"answer": "help", "confidence": "high", "relevant_lines": [1], "found": True}
+        return json.dumps(found) if request.response_format else "The top risk is none."
+
+    server = serve(reply)
+    environment = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "x"}
+    outcome = run(cli.folder, "bash", "-ec", shell("sonde agent"), **environment)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.startswith("The top risk is none.")
+    assert '"bug": 1' in outcome.stdout
+    assert "help" in outcome.stdout
 
 
 def test_links_lead_somewhere() -> None:

@@ -111,9 +111,10 @@ def test_no_phase_ends_before_it_began(cli: Cli, serve: OpenServer) -> None:
         return delegate(tasks=tasks, background=True) if request.turn == 0 else "the end"
 
     server = serve(reply, settings=Settings(latency=Latency(0.02)))
-    model = ("--model", f"openai:test@{server.url}", "--json", "--quiet")
-    outcome = cli("agent", "Go.", *model).json
+    told = cli("agent", "Go.", "--model", f"openai:test@{server.url}", "--json")
+    outcome = told.json
     assert outcome["answer"] == "the end"
+    assert "tasks in the background had not ended when the agent answered, and were stopped" in told.stderr
     assert outcome["coverage"]["done"] + outcome["coverage"]["failed"] == outcome["coverage"]["items"]
     phases = read(run_of(outcome) / "summary.json")["phases"]
     assert all(phase["duration_s"] >= 0 for phase in phases)

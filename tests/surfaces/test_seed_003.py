@@ -203,7 +203,7 @@ def test_a_session_can_be_looked_at(cli: Cli, serve: OpenServer, work: Run) -> N
         return steps[request.turn] if request.turn < 2 else "\n".join(str(each["content"]) for each in request.messages)
 
     answer = work(serve(reply).url, "Go.").json["answer"]
-    sent, refused = re.findall(r"Full session: (session://\S+)", answer)
+    [sent] = re.findall(r"Full session: (session://\S+)", answer)
     shown = cli("show", sent)
     first, second = shown.text.splitlines()[:2]
     assert first == f"session   {sent}"
@@ -214,8 +214,9 @@ def test_a_session_can_be_looked_at(cli: Cli, serve: OpenServer, work: Run) -> N
     assert [message["role"] for message in told["messages"]] == ["user", "assistant", "tool", "assistant"]
     assert (told["value"], told["role"], told["depth"], told["error"]) == ("nothing \x1b[2J there", "rlm", 1, None)
     assert told["messages"][2]["tool_call_id"] == told["messages"][1]["tool_calls"][0]["id"]
-    assert "failed    unknown agent 'nobody'" in cli("show", refused).text
     run, _, call = sent.removeprefix("session://").partition("/")
+    [refused] = [each["call"] for each in cli("show", run, "--failed", "--json").json["calls"]]
+    assert "failed    unknown agent 'nobody'" in cli("show", f"session://{run}/{refused}").text
     assert cli("show", f"session://last/{call}").text == shown.text
     assert f"run {run} has no call 99" in cli("show", f"session://{run}/99").error
     assert "there is no run 'no'" in cli("show", "session://no/1").error

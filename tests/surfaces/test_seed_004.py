@@ -226,6 +226,21 @@ def test_names_that_cannot_be_chosen_are_not_passed_over(cli: Cli, line: str, to
     assert told in outcome.error
 
 
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ((), ""),
+        (("--profile", "large-file"), "Cut large inputs by function, in pieces of at most 1,000 lines."),
+        (("--chunk-strategy", "fixed_size", "--chunk-size", "50"), "fixed size, in pieces of at most 50 lines."),
+    ],
+)
+def test_the_way_to_cut_is_told_to_the_model(cli: Cli, serve: OpenServer, flags: tuple[str, ...], told: str) -> None:
+    heard = Heard(rooted("FINAL(1)"))
+    cli.ask(serve(heard).url, "Go.", *flags)
+    assert told in heard.requests[0].prompt
+    assert ("Cut large inputs" in heard.requests[0].prompt) == bool(flags)
+
+
 @pytest.mark.parametrize("way", ["flag", "file"])
 def test_calls_do_not_overlap_where_that_is_not_wanted(cli: Cli, serve: OpenServer, way: str) -> None:
     server = serve(rooted("FINAL(len(await gather(*[llm(f'n {n}') for n in range(6)])))"))
@@ -282,6 +297,31 @@ def test_the_size_decides_which_way_a_question_goes(
     assert bool(heard.requests[0].tools) != is_direct
     told = (run_of(cli("show", "last", "--json").json) / "query-plan.md").read_text("utf-8")
     assert f"- route: auto, so {'direct' if is_direct else 'rlm'}\n" in told
+
+
+@pytest.mark.parametrize(
+    ("files", "lines", "flags", "is_direct"),
+    [
+        (11, 2_000, (), False),
+        (10, 2_000, (), True),
+        (1, 10_001, (), False),
+        (1, 1_000, ("--direct-below", "400"), True),
+        (1, 1_000, ("--direct-below", "400", "--code-above", "900"), False),
+    ],
+)
+def test_many_files_and_many_lines_need_code(
+    cli: Cli, serve: OpenServer, files: int, lines: int, flags: tuple[str, ...], is_direct: bool
+) -> None:
+    """With the same words in the question, and between the two sizes, which can be chosen."""
+    for n in range(files):
+        (cli.folder / f"{n}.txt").write_text("cat\n" * (lines // files), encoding="utf-8")
+    if lines > 10_000:
+        (cli.folder / "0.txt").write_text("c\n" * lines, encoding="utf-8")
+    server = serve(lambda request: run_code("FINAL('code')") if request.tools else "direct")
+    flags = flags or ("--direct-below", "1000")
+    names = [f"{n}.txt" for n in range(files)]
+    answer = cli.ask(server.url, "What is odd?", *names, "--route", "auto", *flags).json["answer"]
+    assert answer == ("direct" if is_direct else "code")
 
 
 @pytest.mark.parametrize(

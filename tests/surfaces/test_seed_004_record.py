@@ -2,7 +2,9 @@
 
 import math
 import re
+import signal
 import statistics
+import threading
 from itertools import pairwise
 
 import jsonschema_rs
@@ -12,6 +14,8 @@ from sonde.record.published import NAMES, schema
 from sonde.testing.server import (
     ChatRequest,
     Entry,
+    Fault,
+    Faults,
     FaultServer,
     Latency,
     Said,
@@ -105,6 +109,31 @@ def test_there_is_no_final_result_before_the_end(cli: Cli) -> None:
         done = cli("resume", "it", "--max-turns", "9", "--json", "--quiet")
     assert (done.code, done.json["answer"]) == (0, "yes")
     assert final.read_text("utf-8") == "yes\n"
+
+
+def test_a_run_that_ctrl_c_stops_leaves_its_files_too(cli: Cli, serve: OpenServer) -> None:
+    arrived = threading.Event()
+
+    class Hang(Faults):
+        """Answers the root and keeps all others waiting."""
+
+        def draw(self, *, from_agent: bool) -> Fault | None:
+            if not from_agent:
+                arrived.set()
+            return None if from_agent else "hang"
+
+    server = serve(rooted("save('before', 1)\nFINAL(await llm('never'))"), faults=Hang())
+    process = cli.start("ask", "Go?", "--model", f"openai:test@{server.url}", "--run-id", "it")
+    assert arrived.wait(10)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate()
+    run = cli.folder / ".sonde/runs/it"
+    assert process.returncode == 130
+    assert {path.name for path in run.iterdir()} >= PROMISED - {"final-result.md"}
+    assert not (run / "final-result.md").exists()
+    assert read(run / "summary.json")["status"] == "cancelled"
+    assert b"status     cancelled" in told
+    assert b"artifacts  query-plan.md, intermediate/ (1 file)\n" in told
 
 
 def test_what_a_run_took_is_what_the_server_charged(cli: Cli, serve: OpenServer) -> None:

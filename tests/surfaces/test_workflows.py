@@ -217,7 +217,7 @@ def test_a_killed_workflow_pays_for_nothing_twice(cli: Cli, serve: OpenServer) -
     assert script.killed.is_set(), said
     before = len(server.log)
     paid = set(journaled(cli.folder / ".sonde/runs/victim"))
-    assert len(paid) >= 10
+    assert len(paid) >= 1
     outcome = cli("resume", "victim", "--json", "--quiet")
     assert outcome.json["answer"]["counts"] == {"odd": 100, "even": 0}
     assert not {entry.digest for entry in server.log[before:]} & paid

@@ -103,18 +103,8 @@ route: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
         show_default=True,
         help="Whether one request holds the inputs (direct), or code looks into them (rlm); auto goes by their size.",
     ),
-    option(
-        "--direct-below",
-        type=click.IntRange(0),
-        default=5_000,
-        help="Tokens: what is less goes direct.  [default: 5000]",
-    ),
-    option(
-        "--code-above",
-        type=click.IntRange(0),
-        default=20_000,
-        help="Tokens: what is more needs code.  [default: 20000]",
-    ),
+    _tokens("--direct-below", 5_000, "Inputs of fewer tokens go direct."),
+    _tokens("--code-above", 20_000, "Inputs of more tokens are looked into by code."),
     option("--plain", is_flag=True, help="One request with the inputs in it: the same as --route direct."),
 )
 

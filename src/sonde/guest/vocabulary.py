@@ -109,7 +109,7 @@ def takes(function: Any) -> int:
     """Return how many arguments a function needs, of three at most; 1 where that cannot be known."""
     try:
         code = function.__code__
-        needed = code.co_argcount - len(function.__defaults__ or ())
+        needed = code.co_argcount - len(function.__defaults__ or ()) - hasattr(function, "__self__")
     except AttributeError:
         return 1
     return min(max(needed, 1), 3)

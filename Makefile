@@ -68,4 +68,4 @@ lock: ## Renew the lock files (needs uv)
 	@$(COMPILE) --group fuzz -o requirements-fuzz.lock
 
 clean: ## Remove what setup and tests made
-	@rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis dist
+	@rm -rf $(VENV) .venv-peers .pytest_cache .ruff_cache .hypothesis dist

@@ -17,7 +17,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 PEERS = {"deepagents": 10, "harness": 4}
 """Whom we compare with, and how many times as much processor time a subagent of theirs takes at the least."""
 IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""A disk makes files slowly for some seconds after many were deleted there, and a run of a thousand calls leaves as many."""
+"""A disk makes files slowly for seconds after many were deleted there, and a run of a thousand calls leaves as many."""
 SONDE = str(Path(sys.executable).parent / "sonde")
 
 Row = dict[str, Any]

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from sonde.engine.history import TURN
-from sonde.events import CallFinished, CallStarted
+from sonde.events import TURN, CallFinished, CallStarted
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.testing.server import digest_of

@@ -30,7 +30,8 @@ def model(number: int, *, typed: bool) -> FunctionModel:
     root = iter([code(cell(number, typed=typed))])
     answer = '{"sport": true}' if typed else "yes"
 
-    def reply(_: Request) -> Reply | str:
+    def reply(request: Request) -> Reply | str:
+        assert len(request.messages) == 2, f"the cell did not end well: {request.messages[-1].text}"
         return next(root, answer)
 
     return FunctionModel(reply, remember=False)

@@ -11,6 +11,15 @@ import msgspec
 
 SCHEMA_VERSION = 1
 
+ROOT = "root"
+"""The path of the agent that a run begins with."""
+TURN = "turn"
+"""The function of a call that is a model's turn."""
+ITEMS = frozenset({"llm", "task", "rlm"})
+"""The functions whose calls are pieces of work."""
+WORK = ITEMS | {"tool", "workflow"}
+"""The functions that do something; all others but turns only tell or ask something of the run itself."""
+
 CallStatus = Literal["ok", "failed", "cancelled"]
 CellStatus = Literal["ok", "error", "timeout", "killed"]
 RunStatus = Literal["completed", "escalated", "limit", "failed", "cancelled"]
@@ -55,6 +64,11 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             self.requests + other.requests,
             self.unreported_tokens + other.unreported_tokens,
         )
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that were reported, in and out."""
+        return self.input_tokens + self.output_tokens
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
@@ -231,6 +245,8 @@ class Escalated(Event, frozen=True, tag="escalated"):
     agent: str
     question: str
     subject: Stored = ""
+    cell: int = 0
+    """The cell that would run or send; the turn, where the model itself would."""
 
 
 class PersonAnswered(Event, frozen=True, tag="person_answered"):

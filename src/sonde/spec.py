@@ -15,6 +15,8 @@ Route = Literal["auto", "direct", "rlm"]
 Approve = Literal["eval", "dispatch"]
 
 DEEPEST = 5
+CHARS_PER_TOKEN = 4
+"""How many characters are taken for a token, where only a size is known."""
 _MAY_BE_ZERO = {"retries", "retry_base_s", "max_usd", "max_depth"}
 _SMALLEST = 0.001
 
@@ -145,7 +147,7 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     price: tuple[float, float] | None = None
     """Dollars for a million tokens in and out, of models whose price is not known."""
     mode: Mode = "ask"
-    """Whether it answers over inputs, or works in a folder with tools."""
+    """Whether it answers over inputs, works in a folder with tools, or runs a saved workflow."""
     route: Route = "rlm"
     """Whether code looks into the inputs, or one request holds them; `auto` goes by their size."""
     direct_below: int = 5_000
@@ -183,6 +185,11 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     def named_models(self) -> frozenset[str]:
         """All models that somebody has named."""
         return self.models.all | {each.model for each in self.subagents if each.model is not None}
+
+    def key_env_of(self, name: str) -> str | None:
+        """Return the variable that was named for a model's key. One at an address that only an agent's file names gets
+        none: whoever wrote the file is not who holds the key."""
+        return "" if "@" in name and name not in self.models.all else self.models.key_env_of(name)
 
     def to_json(self) -> str:
         """Return the spec as the journal keeps it."""

@@ -4,13 +4,18 @@ import os
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import pytest
 
 from sonde import jsontext
 from sonde.documents.attach import attach
-from sonde.engine.opening import ask_prompts, first_message
+from sonde.engine.delegate import delegate_tools
+from sonde.engine.opening import agent_prompts, ask_prompts, first_message, role_prompts
+from sonde.engine.root import roles_of
 from sonde.engine.transcript import EVAL
 from sonde.spec import Limits, ModelChoice, RunSpec
+from sonde.tools.toolbox import Toolbox
+from sonde.workspace.folder import FolderFiles
 
 FOLDER = Path(__file__).parent / "files"
 SPEC = RunSpec("How many?", ModelChoice("openai:m"))
@@ -43,6 +48,21 @@ def test_system_prompts(name: str, spec: RunSpec, way: Literal["native", "fenced
     assert len(prompt) < 6000
     assert "$" not in prompt
     same_as_before(f"{name}.md", prompt)
+
+
+def test_families_are_told_what_is_known_of_them() -> None:
+    spec = RunSpec("How many?", ModelChoice("ollama:Qwen3-coder"))
+    same_as_before("ask-qwen.md", ask_prompts(spec, None)["native"])
+    assert ask_prompts(spec, None)["native"].startswith(ask_prompts(SPEC, None)["native"])
+
+
+def test_agents_and_their_tools(tmp_path: Path) -> None:
+    same_as_before("agent-native.md", agent_prompts(RunSpec("Do.", ModelChoice("openai:m"), mode="agent"))["native"])
+    tools = (*Toolbox(FolderFiles(tmp_path)).tools, *delegate_tools(["general-purpose"]))
+    same_as_before("agent-tools.json", msgspec.json.format(jsontext.encode(tools)).decode())
+    general = roles_of(SPEC)["general-purpose"]
+    prompt = role_prompts(SPEC, general, {"type": "integer"}, 3, sends=True)["native"]
+    same_as_before("task-at-the-limit.md", prompt)
 
 
 def test_tools() -> None:

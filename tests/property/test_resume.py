@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from sonde.engine.history import TURN
 from sonde.engine.result import Result
 from sonde.engine.run import Surroundings, resume, start
-from sonde.events import CallFinished, CallStarted, CellFinished, Record, Warned
+from sonde.events import TURN, CallFinished, CallStarted, CellFinished, Record, Warned
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.models.protocol import Reply, Request

@@ -1,13 +1,16 @@
 """No limit is ever passed by what is settled, whatever tree of scopes and requests; and nobody waits for ever."""
 
 import asyncio
+import math
 import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sonde.errors import LimitReached
-from sonde.limits.scope import NO_LIMIT, Amounts, Scope
+from sonde.limits.scope import Amounts, Scope
+
+NO_LIMIT = Amounts(*[math.inf] * len(Amounts._fields))
 
 amounts = st.integers(0, 60)
 limits = st.none() | st.integers(0, 300)

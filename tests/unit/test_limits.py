@@ -7,9 +7,11 @@ import pytest
 
 from sonde.errors import LimitReached, OutOfService, UsageError
 from sonde.limits.gate import Gate
-from sonde.limits.scope import NO_LIMIT, Amounts, Scope
+from sonde.limits.scope import Amounts, Scope
 from sonde.limits.window import CEILING, AdaptiveWindow, FixedWindow
 from sonde.spec import Limits
+
+NO_LIMIT = Amounts(*[math.inf] * len(Amounts._fields))
 
 
 class Clock:

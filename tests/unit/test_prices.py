@@ -7,7 +7,7 @@ import pytest
 
 from sonde.errors import UsageError
 from sonde.events import Usage
-from sonde.models.prices import FREE, Price, price_of, prices_for
+from sonde.models.prices import FREE, Price, price_of, prices_for, read_price
 
 ONE = Usage(input_tokens=100_000, output_tokens=2_000, cached_tokens=40_000, requests=1)
 
@@ -68,7 +68,7 @@ def test_another_address_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_price_that_is_given() -> None:
-    price = Price.given("0.5, 1.5")
+    price = Price.of_millions(*read_price("0.5, 1.5"))
     assert price.cost(ONE) == pytest.approx(0.05 + 0.003)
     look_up = prices_for((0.5, 1.5))
     assert look_up("openai:no-such-model") == price
@@ -80,7 +80,7 @@ def test_a_price_that_is_given() -> None:
 @pytest.mark.parametrize("text", ["", "1", "1,2,3", "a,b", "-1,2", "1,inf", "nan,1", "1;2"])
 def test_what_is_not_a_price(text: str) -> None:
     with pytest.raises(UsageError, match="is not a price"):
-        Price.given(text)
+        read_price(text)
 
 
 def test_more_cached_than_there_was() -> None:

@@ -27,8 +27,8 @@ from sonde.events import (
 from sonde.views.calls import Calls
 from sonde.views.costs import Costs
 from sonde.views.coverage import MOST_LISTED, Coverage
+from sonde.views.distribution import Distribution
 from sonde.views.phases import MOST_NAMED, Phases
-from sonde.views.spread import Spread
 from sonde.views.summary import Summary
 from sonde.views.tree import Tree
 from tests.journals import CHILD, ROOT, answered, begun, failed, interrupted, llm, many, records, said, tale, turn
@@ -133,9 +133,9 @@ def test_only_the_first_failed_items_are_listed() -> None:
 
 def test_a_summary_knows_agents_and_waits_for_people() -> None:
     summary = folded(Summary(), tale())
-    assert (summary.subagents, summary.max_depth, summary.saved, summary.phase) == (1, 1, 4, "Adding")
+    assert (summary.subagents, summary.max_depth) == (1, 1)
     assert summary.answer == '"Ten \\ud800 birds"', "the root's, not the subagent's"
-    assert (summary.ok, summary.failed, summary.reused, summary.items) == (2, 1, 1, 3)
+    assert (summary.ok, summary.failed, summary.reused, summary.coverage.items) == (2, 1, 1, 3)
     asked = [*begun(), Escalated(ROOT, "Run this?"), RunFinished("escalated")]
     summary = folded(Summary(), asked)
     assert summary.asks is not None
@@ -148,7 +148,8 @@ def test_costs_are_told_by_depth_and_model_and_count_nothing_twice() -> None:
     summary = folded(Summary(), tale())
     assert costs.root.usage + costs.rest.usage == summary.usage
     assert {depth: total.tokens for depth, total in costs.by_depth.items()} == {0: 255, 1: 120}
-    assert {name: total.usage for name, total in costs.by_model.items()} == summary.models
+    used = {name: total.usage for name, total in summary.models.items()}
+    assert {name: total.usage for name, total in costs.by_model.items()} == used
     assert (costs.sub_calls, costs.tokens.count, costs.tokens.most) == (3, 2, 120), "a task holds its turns"
     assert [(record.started.function, record.node) for record in costs.records] == [
         ("turn", 0), ("turn", 3), ("llm", 2), ("turn", 0)
@@ -196,7 +197,7 @@ def test_folds_hold_through_a_large_run() -> None:
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=300))
 def test_a_spread_of_a_few_is_exact(figures: list[float]) -> None:
-    spread = Spread()
+    spread = Distribution()
     for figure in figures:
         spread.add(figure)
     ranked = sorted(figures)
@@ -208,7 +209,7 @@ def test_a_spread_of_a_few_is_exact(figures: list[float]) -> None:
 
 
 def test_a_spread_of_many_is_nearly_exact() -> None:
-    spread = Spread()
+    spread = Distribution()
     figures = [0.0, *(1.0005**n for n in range(30_000))]
     for figure in figures:
         spread.add(figure)
@@ -218,4 +219,4 @@ def test_a_spread_of_many_is_nearly_exact() -> None:
 
 
 def test_a_spread_of_nothing_has_no_percentiles() -> None:
-    assert Spread().percentiles() == {}
+    assert Distribution().percentiles() == {}

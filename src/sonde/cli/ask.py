@@ -19,6 +19,7 @@ from sonde.engine.run import start
 @options.orchestration
 @options.interpreter
 @options.limits
+@options.schema
 @options.running
 @options.output
 @click.pass_context

@@ -1,6 +1,5 @@
 """`sonde batch`: ask about each file on its own."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -22,28 +21,26 @@ from sonde.cli.spread import (
     driven,
     failed,
     looked_at,
-    running,
     window,
     workflow_of,
 )
 from sonde.documents.attach import Inputs
 from sonde.documents.find import why_not
+from sonde.documents.manifest import digest_of
+from sonde.engine.estimate import PROMPT_TOKENS, REPLY_TOKENS
 from sonde.engine.folder import find, new_id
 from sonde.engine.result import Result
 from sonde.engine.run import Surroundings, start
 from sonde.engine.run import resume as take_up
 from sonde.errors import InputError, RunCancelled, RunChoiceError, UsageError
 from sonde.events import RunStarted, Usage
-from sonde.guest.document import Document
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.models.prices import prices_for
-from sonde.spec import Limits, RunSpec
+from sonde.spec import CHARS_PER_TOKEN, Limits, RunSpec
 
 MOST_PARALLEL = 7
 _ASK_ABOVE_USD = 1.0
-_CHARS_PER_TOKEN = 4
-_PROMPT_TOKENS, _REPLY_TOKENS = 100, 200  # what surrounds a file, and what comes back
 _HASH_CHARS = 16
 _PASSED_OVER = {"binary": "it is binary, not text", "empty": "it is empty", "unreadable": "it cannot be read"}
 
@@ -77,7 +74,7 @@ _PASSED_OVER = {"binary": "it is binary, not text", "empty": "it is empty", "unr
 @options.option("--force", is_flag=True, help="Do not ask before a batch that may cost more than $1.")
 @click.option("--resume", "resumed", metavar="RUN", help="Go on with a batch that was cut short, and write its files.")
 @options.limits
-@running
+@options.running
 @options.output
 @click.pass_context
 def batch(ctx: click.Context, /, prompt: str | None, inputs: tuple[str, ...], **given: Any) -> None:
@@ -194,21 +191,14 @@ def _files_of(attached: Inputs, window: int) -> list[dict[str, Any]]:
         say(f"sonde: note: {note}")
     for each, document in zip(attached.all, attached.documents, strict=True):
         file = "stdin" if each.source == "standard input" else each.source
-        about: dict[str, Any] = {"name": each.name, "file": file, "hash": _hash_of(document)}
+        about: dict[str, Any] = {"name": each.name, "file": file, "hash": digest_of(document)[:_HASH_CHARS]}
         about |= {"lines": document.line_count, "chars": len(document)}
-        tokens = len(document) // _CHARS_PER_TOKEN
+        tokens = len(document) // CHARS_PER_TOKEN
         if tokens > window // 2:
             size = f"it has some {tokens:,} tokens, more than half of --window {window:,}"
             about["error"] = f"{size}; `sonde fanout QUESTION {file}` cuts it up"
         told.append(about)
     return told
-
-
-def _hash_of(document: Document) -> str:
-    digest = hashlib.sha256()
-    for first, last in document.blocks():
-        digest.update(document.read(first, last))
-    return digest.hexdigest()[:_HASH_CHARS]
 
 
 def _spec(
@@ -246,12 +236,12 @@ def _confirmed(spec: RunSpec, around: Surroundings, given: Mapping[str, Any]) ->
 def _dollars(spec: RunSpec) -> float:
     """Return what a batch may cost; 0 if no price is known."""
     price = prices_for(spec.price)(spec.models.sub or spec.models.root)
-    sizes = [about["chars"] // _CHARS_PER_TOKEN for about in spec.args["files"] if "error" not in about]
+    sizes = [about["chars"] // CHARS_PER_TOKEN for about in spec.args["files"] if "error" not in about]
     if price is None:
         return 0.0
-    dollars = sum(price.cost(Usage(size + _PROMPT_TOKENS, _REPLY_TOKENS)) for size in sizes)
+    dollars = sum(price.cost(Usage(size + PROMPT_TOKENS, REPLY_TOKENS)) for size in sizes)
     if spec.args["aggregate"] == "summarize":
-        dollars += price.cost(Usage(len(sizes) * _REPLY_TOKENS, _REPLY_TOKENS))
+        dollars += price.cost(Usage(len(sizes) * REPLY_TOKENS, REPLY_TOKENS))
     return dollars
 
 

@@ -10,6 +10,7 @@ from sonde.cli import aggregate
 from sonde.cli.spread import costs
 from sonde.engine.result import Result
 from sonde.errors import UsageError
+from sonde.record.files import octets
 from sonde.spec import RunSpec
 
 AGGREGATE, REPORT = "aggregate.md", "report.md"
@@ -54,10 +55,10 @@ def write(result: Result, spec: RunSpec) -> dict[str, Any]:
     }
     try:
         for each in good:
-            _put(Path(each["path"]), each["result"].rstrip("\n") + "\n")
+            Path(each["path"]).write_bytes(octets(each["result"].rstrip("\n") + "\n"))
         if good:
-            _put(folder / AGGREGATE, _together(good, answer["summary"], told, spec))
-        _put(folder / REPORT, _report(told, result, spec))
+            (folder / AGGREGATE).write_bytes(octets(_together(good, answer["summary"], told, spec)))
+        (folder / REPORT).write_bytes(octets(_report(told, result, spec)))
     except OSError as error:
         raise _unwritable(folder, error) from error
     return told
@@ -132,15 +133,6 @@ def _report(told: dict[str, Any], result: Result, spec: RunSpec) -> str:
 
 def _in_row(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
-
-
-def _put(path: Path, text: str) -> None:
-    """Write text as the bytes that it was read from."""
-    try:
-        content = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        content = text.encode("utf-8", "backslashreplace")
-    path.write_bytes(content)
 
 
 def _unwritable(folder: Path, error: OSError) -> UsageError:

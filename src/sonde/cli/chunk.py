@@ -1,6 +1,5 @@
 """`sonde chunk`: cut inputs into pieces."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import msgspec
 
 from sonde.cli import options
 from sonde.cli.output import harmless, print_json, say
-from sonde.documents.attach import Inputs, attach
+from sonde.documents.attach import Inputs, opened
 from sonde.documents.cut import STRATEGIES, Plan, plan
 from sonde.documents.manifest import Entry, entries, prepare
 
@@ -49,14 +48,10 @@ def chunk(
     sonde chunk big.log --strategy fixed_size --size 1000 --json
     """
     how = plan(strategy, sizes["size"], sizes["overlap"])
-    with tempfile.TemporaryDirectory(prefix="sonde-") as spool:
-        attached = attach(inputs, Path(spool), strict=False)
-        try:
-            for note in attached.notes:
-                say(f"note: {note}")
-            _cut(attached, how, out, anew=force, as_json=as_json)
-        finally:
-            attached.files.close()
+    with opened(inputs, strict=False) as attached:
+        for note in attached.notes:
+            say(f"note: {note}")
+        _cut(attached, how, out, anew=force, as_json=as_json)
 
 
 def _cut(inputs: Inputs, how: Plan, out: Path | None, *, anew: bool, as_json: bool) -> None:

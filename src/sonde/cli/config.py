@@ -6,7 +6,7 @@ from typing import Any, cast
 import click
 from click.core import ParameterSource
 
-from sonde.cli.options import together
+from sonde.cli import options
 from sonde.cli.output import harmless, print_json
 from sonde.config.keys import ALIASES, INVERSE, KEYS
 from sonde.config.layers import Setting
@@ -22,8 +22,7 @@ def _flag(name: str) -> Any:
     return click.option(flag, name, multiple=kind.is_list, hidden=True)
 
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-_flags = together(*(_flag(name) for name in KEYS if "." not in name and name != "profile"))
+_flags = options.together(*(_flag(name) for name in KEYS if "." not in name and name != "profile"))
 _profile = click.option("--profile", help="Show what holds with this profile.")
 
 
@@ -45,7 +44,7 @@ def config() -> None:
 
 @config.command()
 @_profile
-@_json
+@options.as_json
 @_flags
 @click.pass_context
 def show(ctx: click.Context, /, profile: str | None, as_json: bool, **given: Any) -> None:

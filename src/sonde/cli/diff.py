@@ -14,16 +14,14 @@ from sonde.cli import options
 from sonde.cli.output import dollars, harmless, print_json, seconds
 from sonde.engine.folder import find
 from sonde.errors import RunChoiceError
-from sonde.events import CallReused, CallStarted, CellStarted, Stored
+from sonde.events import ROOT, TURN, WORK, CallReused, CallStarted, CellStarted, Stored
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.spec import RunSpec
 from sonde.views.summary import Summary
 
-_ROOT = "root"
 _MOST_LINES = 40
 _NESTED = frozenset({"limits", "models"})
-_NO_WORK = frozenset({"final", "budget", "sleep", "results", "phase", "log", "save"})
 
 Pair = tuple[Any, Any]
 
@@ -39,7 +37,7 @@ class _Run:
         for record in reader.records():
             self.summary.add(record)
             match record.fact:
-                case CallStarted(function=function) | CallReused(function=function) if function not in _NO_WORK:
+                case CallStarted(function=function) | CallReused(function=function) if function in WORK | {TURN}:
                     self.calls[function] += 1
                 case CellStarted(agent=agent, cell=cell, code=code):
                     self.cells[agent, cell] = code
@@ -62,8 +60,8 @@ class _Run:
             "answer": self.answer,
             "turns": summary.turns,
             "cells": summary.cells,
-            "items": summary.items,
-            "items_failed": summary.items_failed,
+            "items": summary.coverage.items,
+            "items_failed": summary.coverage.failed,
             "input_tokens": used.input_tokens,
             "output_tokens": used.output_tokens,
             "cost_usd": summary.cost_usd,
@@ -75,7 +73,7 @@ class _Run:
 @click.argument("one")
 @click.argument("other")
 @options.runs_dir
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def diff(one: str, other: str, runs_dir: Path, as_json: bool) -> None:
     """Compare two runs: each an id, the beginning of one, or "last"."""
     paths = find(runs_dir, one), find(runs_dir, other)
@@ -143,7 +141,7 @@ def _differences(left: dict[str, Any], right: dict[str, Any], absent: Any = None
 def _first_other_cell(one: _Run, other: _Run) -> dict[str, Any] | None:
     """Return the first cell whose code is not the same in both; the root's come first. None if there is none."""
     places = dict.fromkeys([*one.cells, *other.cells])
-    for agent, cell in sorted(places, key=lambda place: place[0] != _ROOT):
+    for agent, cell in sorted(places, key=lambda place: place[0] != ROOT):
         codes = one.cells.get((agent, cell)), other.cells.get((agent, cell))
         if codes[0] != codes[1]:
             texts = [

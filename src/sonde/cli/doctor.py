@@ -55,7 +55,7 @@ _MARKS: dict[Standing, str] = {"ok": "✓", "warning": "!", "missing": "✗"}
 @options.runs_dir
 @click.option("--repair", is_flag=True, help="Save all that is whole of the damaged record of RUN.")
 @click.option("--coverage", "only_coverage", is_flag=True, help="Tell how much of its language each interpreter runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 @click.pass_context
 def doctor(
     ctx: click.Context, /, run: str | None, runs_dir: Path, repair: bool, only_coverage: bool, as_json: bool

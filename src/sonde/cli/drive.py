@@ -51,11 +51,11 @@ def _in_quiet(person: Person | None, progress: Progress) -> Person | None:
         return None
 
     async def ask(question: str, subject: str) -> str:
-        progress.pauses = True
+        progress.pause()
         try:
             return await person(question, subject)
         finally:
-            progress.pauses = False
+            progress.go_on()
 
     return ask
 

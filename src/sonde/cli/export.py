@@ -24,7 +24,7 @@ from sonde.record.write import COST, QUERY_PLAN, SUMMARY, write
 @click.option("--trajectory", metavar="FILE", help="One JSON line for each model call, to train on; - is stdout.")
 @click.option("--dir", "folder", type=click.Path(path_type=Path), help="The run's directory, to a folder.")
 @options.runs_dir
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def export(run: str, trajectory: str | None, folder: Path | None, runs_dir: Path, as_json: bool) -> None:
     """Export RUN: an id, the beginning of one, or "last". Say what to with --trajectory or --dir, or both."""
     if trajectory is None and folder is None:

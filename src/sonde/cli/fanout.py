@@ -19,20 +19,18 @@ from sonde.cli.spread import (
     driven,
     failed,
     looked_at,
-    running,
     window,
     workflow_of,
 )
 from sonde.documents.attach import Inputs
 from sonde.documents.cut import STRATEGIES, cut, plan
+from sonde.engine.opening import PIECE_CHARS
 from sonde.engine.result import Result
 from sonde.engine.run import start
 from sonde.errors import RunCancelled
-from sonde.spec import RunSpec
+from sonde.spec import CHARS_PER_TOKEN, RunSpec
 
 BUDGET = 500_000
-PIECE_CHARS = 30_000
-_CHARS_PER_TOKEN = 4
 _PROMPT_TOKENS = 300  # what surrounds a piece, and what comes back
 _LISTED = 20
 
@@ -68,7 +66,7 @@ class Piece(NamedTuple):
 )
 @options.option("--budget", type=int, help=f"Tokens of the whole run: the same as --max-tokens.  [default: {BUDGET:,}]")
 @options.limits
-@running
+@options.running
 @options.output
 @click.pass_context
 def fanout(ctx: click.Context, /, question: str, inputs: tuple[str, ...], **given: Any) -> None:
@@ -112,7 +110,7 @@ def fanout(ctx: click.Context, /, question: str, inputs: tuple[str, ...], **give
 
 def pieces_of(inputs: Inputs, given: dict[str, Any]) -> Iterator[Piece]:
     """Yield the pieces of all inputs. One that is much longer than it should be, for its long lines, is divided."""
-    size, most = given["size"], given["window"] // 2 * _CHARS_PER_TOKEN
+    size, most = given["size"], given["window"] // 2 * CHARS_PER_TOKEN
     if size is None:
         chars = sum(len(document) for document in inputs.documents)
         lines = sum(document.line_count for document in inputs.documents)
@@ -158,7 +156,7 @@ def _spec(question: str, inputs: tuple[str, ...], given: dict[str, Any], pieces:
 
 def _too_much(spec: RunSpec, pieces: list[Piece]) -> str:
     """Return what is to be said if the budget surely does not do; else nothing."""
-    tokens = sum((piece.end - piece.start) // _CHARS_PER_TOKEN + _PROMPT_TOKENS for piece in pieces)
+    tokens = sum((piece.end - piece.start) // CHARS_PER_TOKEN + _PROMPT_TOKENS for piece in pieces)
     budget = spec.limits.max_tokens or math.inf
     if tokens <= budget:
         return ""

@@ -64,7 +64,7 @@ class _Dropped(NamedTuple):
 @options.option("--max-size", type=_bytes, help="Then drop the oldest until all that is left takes no more than this.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would go.")
 @options.runs_dir
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 @click.pass_context
 def gc(ctx: click.Context, /, runs_dir: Path, dry_run: bool, as_json: bool, **given: Any) -> None:
     """Drop old runs: completed ones after 7 days, all others after 30. Their answers and records are gone for good.

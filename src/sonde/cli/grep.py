@@ -4,18 +4,16 @@ import os
 import re
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from sonde.cli import options
 from sonde.cli.output import harmless, print_json, say
-from sonde.documents.attach import attach
+from sonde.documents.attach import opened
 from sonde.errors import UsageError
 from sonde.guest.document import Document
 from sonde.guest.expressions import Expression, lines_with
@@ -42,7 +40,7 @@ class _Line(NamedTuple):
 @options.option("--after", type=click.IntRange(0), default=20, show_default=True, help="Lines to show after it.")
 @click.option("--limit", type=click.IntRange(1), help="Stop after this many matches.")
 @click.option("--count", "only_count", is_flag=True, help="Print only how many lines match, for each input.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 @click.pass_context
 def grep(ctx: click.Context, /, pattern: str, inputs: tuple[str, ...], **given: Any) -> None:
     """Print the lines of each INPUT (a file, a folder, a quoted glob, or -) in which PATTERN matches, and those around.
@@ -58,8 +56,7 @@ def grep(ctx: click.Context, /, pattern: str, inputs: tuple[str, ...], **given: 
     sonde grep "ERROR" logs/ --count
     """
     lines = _line_finder(pattern)
-    with tempfile.TemporaryDirectory(prefix="sonde-") as spool:
-        attached = attach(inputs, Path(spool), strict=False)
+    with opened(inputs, strict=False) as attached:
         try:
             for note in attached.notes:
                 say(f"note: {note}")
@@ -67,8 +64,6 @@ def grep(ctx: click.Context, /, pattern: str, inputs: tuple[str, ...], **given: 
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the last flush fails again
             ctx.exit(_FOUND)
-        finally:
-            attached.files.close()
 
 
 def _line_finder(pattern: str) -> _Lines:

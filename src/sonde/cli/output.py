@@ -10,6 +10,7 @@ import msgspec
 
 from sonde.engine.result import Result
 from sonde.events import Fault, RunStatus, Usage
+from sonde.record.files import octets
 
 EXIT_CODES: dict[RunStatus, int] = {
     "completed": 0,
@@ -19,8 +20,12 @@ EXIT_CODES: dict[RunStatus, int] = {
     "cancelled": 130,
 }
 
-# Control characters but tab and line feed, and the marks that reorder text.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Control characters but tab and line feed, the marks that reorder text, and what nobody would see: it is in code that a
+# person is asked to allow. The two joiners are left: scripts and emoji need them.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def say(text: str) -> None:
@@ -39,11 +44,7 @@ def print_answer(answer: Any) -> None:
     if sys.stdout.isatty():
         click.echo(harmless(text))
         return
-    try:
-        content = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        content = text.encode("utf-8", "backslashreplace")
-    sys.stdout.buffer.write(content + b"\n")
+    sys.stdout.buffer.write(octets(text) + b"\n")
     sys.stdout.flush()
 
 

@@ -1,7 +1,5 @@
 """`sonde plan`: what a question would take, without sending anything."""
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +7,7 @@ import click
 from sonde.cli import options
 from sonde.cli.output import dollars, print_json, say
 from sonde.cli.specs import spec_of
-from sonde.documents.attach import attach
+from sonde.documents.attach import opened
 from sonde.engine.estimate import estimate, large
 from sonde.models.prices import prices_for
 
@@ -23,6 +21,7 @@ from sonde.models.prices import prices_for
 @options.orchestration
 @options.interpreter
 @options.limits
+@options.schema
 @options.running
 @options.output
 def plan(question: str, inputs: tuple[str, ...], **given: Any) -> None:
@@ -34,11 +33,9 @@ def plan(question: str, inputs: tuple[str, ...], **given: Any) -> None:
     sonde plan "What do customers complain about?" calls/ --model openai:gpt-5.5
     """
     spec = options.routed(spec_of(question, inputs, given), given)
-    with tempfile.TemporaryDirectory() as spool:
-        attached = attach(inputs, Path(spool), strict=spec.strict)
+    with opened(inputs, strict=spec.strict) as attached:
         guess = estimate(spec, attached, prices_for(spec.price))
         told = [(each.name, each.mark.size, each.found.blocks.chars[-1]) for each in attached.all]
-        attached.files.close()
     for note in attached.notes:
         say(f"sonde: note: {note}")
     if given["as_json"]:

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import sys
 import time
+from collections import deque
 
 from sonde.cli.output import dollars, harmless, say, seconds
 from sonde.events import InputAttached, Logged, PhaseStarted, Record, RunResumed, RunStarted, Warned
@@ -11,6 +12,7 @@ from sonde.views.summary import Summary
 
 _REDRAW_S = 0.2
 _LINE_S = 10.0
+_MOST_HELD = 1000
 
 
 class Progress:
@@ -18,8 +20,8 @@ class Progress:
 
     def __init__(self, *, quiet: bool) -> None:
         self.run_id = ""
-        self.pauses = False
-        """Whether somebody is being asked something, so that nothing may be drawn."""
+        self._held: deque[str] | None = None
+        """What is said only later, since somebody is being asked something: a line of code's must not pass for that."""
         self._quiet = quiet
         self._in_place = sys.stderr.isatty() and not quiet
         self._summary = Summary()
@@ -40,16 +42,31 @@ class Progress:
             case InputAttached(source=source, chars=chars, lines=lines) if len(self._summary.inputs) <= 5:
                 say(f"input {source}: {chars:,} characters, {lines:,} lines")
             case Warned(code=code, message=message) if code != "internal":
-                self._clear()
-                say(f"note: {message}")
+                self._say(f"note: {message}")
             case PhaseStarted(name=name):
-                self._clear()
-                say(f"phase: {name}")
+                self._say(f"phase: {name}")
             case Logged(text=text):
-                self._clear()
-                say(text)
+                self._say(text)
             case _:
                 pass
+
+    def pause(self) -> None:
+        """Draw and say nothing, since somebody is being asked something."""
+        self._clear()
+        self._held = deque(maxlen=_MOST_HELD)
+
+    def go_on(self) -> None:
+        """Say what there was to say meanwhile."""
+        held, self._held = self._held or (), None
+        for text in held:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        if self._held is not None:
+            self._held.append(text)
+            return
+        self._clear()
+        say(text)
 
     async def show(self) -> None:
         """Draw until cancelled."""
@@ -58,7 +75,7 @@ class Progress:
         try:
             while True:
                 await asyncio.sleep(_REDRAW_S if self._in_place else _LINE_S)
-                if not self.pauses:
+                if self._held is None:
                     self._draw()
         finally:
             self._clear()
@@ -73,12 +90,12 @@ class Progress:
             say(line)
 
     def _line(self) -> str:
-        summary = self._summary
+        summary, coverage = self._summary, self._summary.coverage
         parts = [seconds(time.monotonic() - self._began), f"turn {summary.turns}"]
-        if summary.items:
-            parts.append(f"{summary.items_done:,} of {summary.items:,} calls")
-        if summary.items_failed:
-            parts.append(f"{summary.items_failed:,} failed")
+        if coverage.items:
+            parts.append(f"{coverage.done:,} of {coverage.items:,} calls")
+        if coverage.failed:
+            parts.append(f"{coverage.failed:,} failed")
         if summary.retries:
             parts.append(f"{summary.retries:,} retries")
         parts.append(f"{summary.usage.input_tokens:,} tokens in, {summary.usage.output_tokens:,} out")

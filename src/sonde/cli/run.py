@@ -33,6 +33,7 @@ MOST_CALLS, MOST_ITEMS = 1000, 4096
 @options.orchestration
 @options.interpreter
 @options.limits
+@options.schema
 @options.running
 @options.output
 @click.pass_context

@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 @click.command(short_help="List the runs.")
 @options.runs_dir
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def runs(runs_dir: Path, as_json: bool) -> None:
     """List the runs, the newest last. `sonde show ID` tells more about one."""
     rows = [_row(path) for path in listed(runs_dir)]

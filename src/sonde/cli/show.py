@@ -5,23 +5,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
-import msgspec
 
+from sonde import jsontext
 from sonde.cli import options
 from sonde.cli.output import as_json as result_as_json
 from sonde.cli.output import dollars, fault_line, harmless, seconds, usage_as_json
-from sonde.cli.rows import call_lines, calls_as_json, cell_lines, cells_as_json
-from sonde.cli.session import session_as_json, session_lines, session_of
+from sonde.cli.show_calls import call_lines, calls_as_json, cell_lines, cells_as_json
+from sonde.cli.show_session import session_as_json, session_lines, session_of
 from sonde.engine.folder import find
-from sonde.engine.result import Result
-from sonde.engine.run import standing
+from sonde.engine.result import Result, result_of
 from sonde.errors import RunChoiceError, UsageError
 from sonde.journal.reader import Reader
 from sonde.journal.schema import FILE_NAME
 from sonde.record.cost import direct
-from sonde.record.outline import coverage_as_json, limits_as_json, now_of
 from sonde.record.plan import Plan
 from sonde.record.session import SessionName, read_reference
+from sonde.record.summary import coverage_as_json, limits_as_json, now_of
 from sonde.spec import RunSpec
 from sonde.views.costs import Costs
 from sonde.views.phases import Phase, Phases
@@ -40,7 +39,7 @@ _MARKS = {"ok": "✓", "completed": "✓", "failed": "✗", "error": "✗", "run
 @click.option("--cells", "view", flag_value="cells", help="The code that ran, what it printed and came to.")
 @click.option("--plan", "view", flag_value="plan", help="What was asked, the phases, the way the run went about it.")
 @options.runs_dir
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@options.as_json
 def show(run: str, view: str | None, only_failed: bool, runs_dir: Path, as_json: bool) -> None:
     """Show RUN: an id, the beginning of one, or "last". It may still be running.
 
@@ -106,7 +105,7 @@ def _lines(view: str | None, folds: _Folds, path: Path, *, only_failed: bool) ->
         case "plan":
             return folds.plan.as_lines(folds.summary, folds.phases, folds.reader)
         case _:
-            return _summary_lines(folds, standing(path))
+            return _summary_lines(folds, result_of(folds.summary, folds.reader, path))
 
 
 def _json_parts(view: str | None, folds: _Folds, path: Path, *, only_failed: bool) -> Iterable[str]:
@@ -125,15 +124,13 @@ def _json_parts(view: str | None, folds: _Folds, path: Path, *, only_failed: boo
         case "plan":
             plain = _plan_as_json(folds)
         case _:
-            plain = result_as_json(standing(path.absolute()))
+            plain = result_as_json(result_of(summary, reader, path.absolute()))
     return [json.dumps(plain)]
 
 
 def _cost_as_json(folds: _Folds) -> dict[str, object]:
     summary = folds.summary
-    costs = {
-        name: {**usage_as_json(usage), "cost_usd": summary.costs.get(name)} for name, usage in summary.models.items()
-    }
+    costs = {name: {**usage_as_json(total.usage), "cost_usd": total.cost_usd} for name, total in summary.models.items()}
     return {
         "run_id": summary.run_id,
         "cost_usd": summary.cost_usd,
@@ -169,10 +166,8 @@ def _summary_lines(folds: _Folds, result: Result) -> Iterator[str]:
         yield f"input     … and {len(summary.inputs) - 10:,} more"
     agents = f", {summary.subagents:,} subagents to depth {summary.max_depth}" if summary.subagents else ""
     yield f"work      {summary.turns:,} turns, {summary.cells:,} cells, {result.calls.total:,} calls{agents}"
-    yield (
-        f"coverage  {summary.items:,} items: {summary.items_done:,} done, {summary.items_failed:,} failed, "
-        f"{summary.items_open:,} under way"
-    )
+    items = summary.coverage
+    yield f"coverage  {items.items:,} items: {items.done:,} done, {items.failed:,} failed, {items.open:,} under way"
     calls, usage = result.calls, summary.usage
     yield f"calls     {calls.ok:,} ok, {calls.failed:,} failed, {calls.cached:,} answered from the record"
     yield f"usage     {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {summary.retries:,} retries"
@@ -185,7 +180,7 @@ def _summary_lines(folds: _Folds, result: Result) -> Iterator[str]:
     if summary.asks is not None:
         yield f"asks      {summary.asks.question}"
     if result.answer is not None:
-        answer = result.answer if isinstance(result.answer, str) else msgspec.json.encode(result.answer).decode()
+        answer = result.answer if isinstance(result.answer, str) else jsontext.encode(result.answer).decode()
         yield f"answer    {answer}"
 
 
@@ -196,7 +191,7 @@ def _phase_words(phase: Phase) -> str:
 def _cost_lines(folds: _Folds) -> Iterator[str]:
     summary = folds.summary
     yield f"{'model':40} {'requests':>9} {'tokens in':>12} {'cached':>12} {'tokens out':>12} {'dollars':>12}"
-    costs = [*((name, usage, summary.costs.get(name)) for name, usage in summary.models.items())]
+    costs = [(name, total.usage, total.cost_usd) for name, total in summary.models.items()]
     for name, usage, cost in [*costs, ("all", summary.usage, summary.cost_usd)]:
         yield (
             f"{name:40} {usage.requests:>9,} {usage.input_tokens:>12,} {usage.cached_tokens:>12,}"

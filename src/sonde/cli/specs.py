@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
+import msgspec
 
 from sonde.cli.output import say
 from sonde.cli.person import in_terminal
@@ -18,23 +19,29 @@ from sonde.models.prices import read_price
 from sonde.spec import Limits, ModelChoice, RunSpec, Subagent
 
 
-def spec_of(question: str, inputs: tuple[str, ...], given: Mapping[str, Any]) -> RunSpec:
-    """Return what a run is asked to do. Raises `UsageError`."""
+def bare_spec(question: str, inputs: tuple[str, ...], given: Mapping[str, Any], limits: Mapping[str, Any]) -> RunSpec:
+    """Return what a run is asked to do, as far as all verbs have flags for it. `limits` are those that a verb changes.
+    Raises `UsageError`."""
     if not given["model"]:
         raise UsageError("no model was chosen", "Give --model PROVIDER:NAME, or set SONDE_MODEL.")
     if not question.strip():
         raise UsageError("the question is empty", "Say what you want to know.")
-    limits = dict(given)
-    if not given["parallel_sub_calls"]:
-        limits["concurrency"] = limits["concurrency"] or 1
     return RunSpec(
         question=question,
         models=ModelChoice(given["model"], given["sub_model"], given["key_env"], given["also_model"]),
         inputs=inputs,
-        limits=Limits.from_options(limits),
-        schema=_schema(given["schema"]),
+        limits=Limits.from_options({**given, **limits}),
         price=None if given["price"] is None else read_price(given["price"]),
         strict=given["strict"],
+    )
+
+
+def spec_of(question: str, inputs: tuple[str, ...], given: Mapping[str, Any]) -> RunSpec:
+    """Return what a run is asked to do. Raises `UsageError`."""
+    at_once = given["concurrency"] if given["parallel_sub_calls"] else given["concurrency"] or 1
+    return msgspec.structs.replace(
+        bare_spec(question, inputs, given, {"concurrency": at_once}),
+        schema=_schema(given["schema"]),
         fallback=not given["no_fallback"],
         approve=given["approve"],
         cut=_cut(given["chunk_strategy"], given["chunk_size"]),

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -13,13 +12,13 @@ import msgspec
 from sonde.cli import options
 from sonde.cli.drive import Work, drive
 from sonde.cli.output import dollars, say
-from sonde.documents.attach import Inputs, attach
+from sonde.cli.specs import bare_spec
+from sonde.documents.attach import Inputs, opened
 from sonde.engine.result import Result
 from sonde.engine.run import Surroundings
 from sonde.errors import UsageError
 from sonde.events import Fault
-from sonde.models.prices import read_price
-from sonde.spec import Limits, ModelChoice, RunSpec
+from sonde.spec import Limits, RunSpec
 
 AT_ONCE = 4
 WINDOW = 100_000
@@ -33,29 +32,17 @@ window = options.option(
     help="Tokens that one request may hold.",
 )
 
-running: Callable[[Callable[..., Any]], Callable[..., Any]] = options.together(
-    options.option("--strict", is_flag=True, help="Refuse inputs that are not valid UTF-8."),
-    options.record,
-    options.runs_dir,
-    options.option("--run-id", help="A name for the run, instead of one made of the time."),
-    options.option("--yes", is_flag=True, help="Do not ask before a run that would be large."),
-)
-
 
 @contextmanager
 def looked_at(inputs: tuple[str, ...], *, strict: bool) -> Generator[Inputs]:
     """Give inputs ahead of the run, which attaches them itself. Raises `UsageError` for one that is read only once."""
-    with TemporaryDirectory(prefix="sonde-") as spool:
-        attached = attach(inputs, Path(spool), strict=strict)
-        try:
-            for each in attached.all:
-                if Path(each.source).is_fifo():
-                    raise UsageError(f"{each.source} is a pipe, which can be read once only", "Give - and pipe it in.")
-                if each.source == "standard input":
-                    _give_again(each.path)
-            yield attached
-        finally:
-            attached.files.close()
+    with opened(inputs, strict=strict) as attached:
+        for each in attached.all:
+            if Path(each.source).is_fifo():
+                raise UsageError(f"{each.source} is a pipe, which can be read once only", "Give - and pipe it in.")
+            if each.source == "standard input":
+                _give_again(each.path)
+        yield attached
 
 
 def _give_again(copy: Path) -> None:
@@ -70,21 +57,8 @@ def workflow_of(
 ) -> RunSpec:
     """Return what a run of one of our own workflows is asked to do, but for its arguments. `limits` are those that the
     verb changes. Raises `UsageError`."""
-    if not given["model"]:
-        raise UsageError("no model was chosen", "Give --model PROVIDER:NAME, or set SONDE_MODEL.")
-    if not question.strip():
-        raise UsageError("the question is empty", "Say what you want to know.")
-    return RunSpec(
-        question=question,
-        models=ModelChoice(given["model"], given["sub_model"], given["key_env"], given["also_model"]),
-        inputs=inputs,
-        limits=Limits.from_options({**given, **limits}),
-        price=None if given["price"] is None else read_price(given["price"]),
-        strict=given["strict"],
-        mode="workflow",
-        workflow=code,
-        sends_from_code=False,
-    )
+    spec = bare_spec(question, inputs, given, limits)
+    return msgspec.structs.replace(spec, mode="workflow", workflow=code, sends_from_code=False)
 
 
 def calls_for(items: int) -> int:

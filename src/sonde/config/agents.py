@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sonde.config.front_matter import Field, Misread, Page, read_page
+from sonde.config.strangers import is_elsewhere
 from sonde.errors import UsageError
 from sonde.spec import Subagent
 
@@ -136,6 +137,9 @@ def _text(path: Path) -> str:
 def _agent_file(path: Path, page: Page) -> AgentFile:
     notes = [f"{path}, line {field.line}: {key} means nothing here" for key, field in _unknown(page).items()]
     texts = {key: _one(page, key) for key in ("id", "name", "role", "tier", "model", "description")}
+    if is_elsewhere(texts["model"]):
+        what = "sends data to another machine, which an agent's file may not choose: name it in [models] of your own"
+        raise Misread(page.fields["model"].line, f"{what} ~/.config/sonde/sonde.toml")
     name_key = "id" if texts["id"] else "name"
     name, line = texts[name_key], page.fields[name_key].line if name_key in page.fields else 1
     if not _NAME.fullmatch(name):

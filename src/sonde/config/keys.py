@@ -1,15 +1,14 @@
 """What can be configured: the names are those of the flags, and a few tables with keys of their own."""
 
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from sonde.config import kinds
 from sonde.config.kinds import Kind
-from sonde.documents.cut import STRATEGIES
+from sonde.documents.cut import RLM_STRATEGIES, STRATEGIES
 from sonde.engine.folder import DEFAULT
 from sonde.interpreters.choose import NAMES as INTERPRETERS
-from sonde.spec import Limits
+from sonde.spec import DEEPEST, Approve, Limits, Route
 
-DEPTH_CEILING = 5
 TABLES = ("rlm", "gc", "chunk", "grep")
 """Tables with a fixed set of keys; beside them `models` and `profiles`, whose names users choose."""
 
@@ -25,8 +24,9 @@ ALIASES = {
 INVERSE = frozenset({"rlm.fallback_on_depth_limit"})
 """Those that say it the other way around."""
 
-ONLY_USERS = frozenset({"interpreter_unconfined"})
-"""What only a user's own file may set, since a folder's files come from whoever made the folder."""
+ONLY_USERS = frozenset({"interpreter_unconfined", "guest_packages", "key_env"})
+"""What only a user's own file may set, since a folder's files come from whoever made the folder: packages are loaded
+with all that the user may do, and any secret could be called a key."""
 
 
 class Key:
@@ -55,7 +55,7 @@ def _limits() -> list[Key]:
 
 def _whole(name: str) -> Kind:
     if name == "max_depth":
-        return kinds.whole(1, DEPTH_CEILING)
+        return kinds.whole(1, DEEPEST)
     return kinds.whole(0 if name == "retries" else 1)
 
 
@@ -67,7 +67,7 @@ KEYS = {
         Key("also_model", kinds.MODELS, []),
         Key("key_env", kinds.TEXT),
         Key("profile", kinds.TEXT),
-        Key("route", kinds.one_of("auto", "direct", "rlm"), "auto"),
+        Key("route", kinds.one_of(*get_args(Route)), "auto"),
         Key("direct_below", kinds.whole(0), 5_000),
         Key("code_above", kinds.whole(0), 20_000),
         Key("interpreter", kinds.one_of(*INTERPRETERS)),
@@ -77,7 +77,7 @@ KEYS = {
         Key("schema", kinds.PATH),
         Key("strict", kinds.YES_OR_NO, False),
         Key("no_fallback", kinds.YES_OR_NO, False),
-        Key("approve", kinds.one_of("eval", "dispatch")),
+        Key("approve", kinds.one_of(*get_args(Approve))),
         Key("price", kinds.PRICE),
         *_limits(),
         Key("max_items", kinds.whole(1)),
@@ -85,7 +85,7 @@ KEYS = {
         Key("quiet", kinds.YES_OR_NO, False),
         Key("no_panel", kinds.YES_OR_NO, False),
         Key("rlm.parallel_sub_calls", kinds.YES_OR_NO, True),
-        Key("rlm.chunk_strategy", kinds.one_of("auto", "by_function", "by_section", "fixed_size"), "auto"),
+        Key("rlm.chunk_strategy", kinds.one_of(*RLM_STRATEGIES), "auto"),
         Key("rlm.chunk_size", kinds.whole(1), 1000),
         Key("rlm.cache_intermediate", kinds.YES_OR_NO, False),
         Key("rlm.cost_tracking", kinds.YES_OR_NO, True),

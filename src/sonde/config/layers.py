@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit
 
 from sonde.config.files import ConfigFile, spelled_out
 from sonde.config.keys import ALIASES, INVERSE, KEYS, ONLY_USERS, TABLES, Key, spellings
+from sonde.config.strangers import is_elsewhere
 from sonde.errors import UsageError
-from sonde.models.names import is_loopback
 
 _SECRET = re.compile(r"(?:^|[_.-])(?:api_?keys?|keys?|tokens?|secrets?|passwords?)$", re.IGNORECASE)
 _SHOWN = 60
@@ -85,8 +84,7 @@ def _checked(file: ConfigFile, where: str, key: Key, value: object) -> Any:
 
 def _refuse_strange_address(file: ConfigFile, where: str, model: str) -> None:
     """Raise for a model at an address that only the maker of the folder has chosen: data and keys go there."""
-    address = model.partition("@http")[2]
-    if address and not is_loopback(urlsplit("http" + address).hostname or ""):
+    if is_elsewhere(model):
         raise UsageError(
             f"{file.key(where)} sends data to another machine, which a folder's file may not choose",
             "Give the model as a flag, in the environment, or in your own ~/.config/sonde/sonde.toml.",

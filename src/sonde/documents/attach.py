@@ -5,8 +5,10 @@ import os
 import shutil
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple, cast
 
 from sonde.documents.find import STDIN, Found, Skipped, find, is_packed
@@ -81,6 +83,17 @@ def attach(arguments: Iterable[str], spool: Path, *, strict: bool) -> Inputs:
                 raise InputError(what, "Convert it, or leave out --strict to keep them as they are.")
             notes.append(f"{what}; they are kept as they are")
     return Inputs(inputs, notes)
+
+
+@contextmanager
+def opened(arguments: Iterable[str], *, strict: bool) -> Generator[Inputs]:
+    """Give the inputs that `arguments` name to somebody who only looks at them. Raises as `attach` does."""
+    with TemporaryDirectory(prefix="sonde-") as spool:
+        inputs = attach(arguments, Path(spool), strict=strict)
+        try:
+            yield inputs
+        finally:
+            inputs.files.close()
 
 
 def attach_text(name: str, text: str, target: Path) -> Inputs:

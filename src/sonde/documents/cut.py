@@ -7,8 +7,9 @@ from typing import NamedTuple
 from sonde.errors import UsageError
 from sonde.guest.document import Document
 
-STRATEGIES = ("semantic", "fixed", "adaptive", "auto", "by_function", "by_section", "fixed_size")
-_RLM = frozenset({"auto", "by_function", "by_section", "fixed_size"})
+RLM_STRATEGIES = ("auto", "by_function", "by_section", "fixed_size")
+"""Those that a model can be told to use."""
+STRATEGIES = ("semantic", "fixed", "adaptive", *RLM_STRATEGIES)
 _SIZE, _RLM_SIZE, _OVERLAP = 200, 1000, 20
 _USUAL_LINE = 80
 _LABEL_CHARS = 120
@@ -47,7 +48,7 @@ class Cut(NamedTuple):
 
 def plan(strategy: str, size: int | None = None, overlap: int | None = None) -> Plan:
     """Return how to cut, with what is usual for a strategy. Raises `UsageError` for sizes that cannot work."""
-    in_rlm = strategy in _RLM
+    in_rlm = strategy in RLM_STRATEGIES
     size = (_RLM_SIZE if in_rlm else _SIZE) if size is None else size
     overlap = (0 if in_rlm else min(_OVERLAP, size // 10)) if overlap is None else overlap
     if size < 1 or not 0 <= overlap < size:

@@ -85,7 +85,7 @@ def prepare(inputs: Inputs, how: Plan, into: Path, *, anew: bool = False) -> Pre
     was cut this way before and is whole, unless `anew`. Raises `UsageError` if it cannot be written.
     """
     sources = [
-        Source(each.name, each.source, document.size, document.line_count, _digest(document))
+        Source(each.name, each.source, document.size, document.line_count, digest_of(document))
         for each, document in zip(inputs.all, inputs.documents, strict=True)
     ]
     named = msgspec.json.encode([(each.name, each.sha256) for each in sources])
@@ -98,6 +98,14 @@ def prepare(inputs: Inputs, how: Plan, into: Path, *, anew: bool = False) -> Pre
         return Prepared(folder, _write(inputs, how, folder, meta), reused=False)
     except OSError as error:
         raise UsageError(f"cannot write in {into}: {error.strerror}", "Choose another place with --out.") from error
+
+
+def digest_of(document: Document) -> str:
+    """Return the SHA-256 of what a document holds, in hexadecimal."""
+    digest = hashlib.sha256()
+    for start, end in document.blocks():
+        digest.update(document.read(start, end))
+    return digest.hexdigest()
 
 
 def _write(inputs: Inputs, how: Plan, folder: Path, meta: Meta) -> list[Entry]:
@@ -148,13 +156,6 @@ def _kept(folder: Path, how: Plan) -> list[Entry] | None:
 def _entry(identity: str, name: str, piece: Cut) -> Entry:
     size = len(piece.text.encode("utf-8", "surrogateescape"))
     return Entry(identity, name, *piece[:-1], f"{CHUNKS}/{identity}.txt", size)
-
-
-def _digest(document: Document) -> str:
-    digest = hashlib.sha256()
-    for start, end in document.blocks():
-        digest.update(document.read(start, end))
-    return digest.hexdigest()
 
 
 def _put(path: Path, content: bytes) -> None:

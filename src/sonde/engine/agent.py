@@ -8,13 +8,13 @@ import msgspec
 from sonde import jsontext
 from sonde.engine.cells import Cells
 from sonde.engine.context import Context
-from sonde.engine.history import TURN, AgentHistory
+from sonde.engine.history import AgentHistory
 from sonde.engine.job import Job
 from sonde.engine.recorder import Asked, Place, key_of
 from sonde.engine.transcript import Cell, Closing, Transcript, Use
 from sonde.engine.uses import Uses
 from sonde.errors import LimitReached, ModelError, RunError, TaskError
-from sonde.events import Answered, Warned
+from sonde.events import TURN, Answered, Warned
 from sonde.interpreters.protocol import TaskFailure
 from sonde.models.protocol import Reply
 from sonde.tasks.dispatch import Tally
@@ -71,7 +71,8 @@ class Agent:
                 else:
                     await self._do_all(turn, step)
                 if self.answered:
-                    self._context.journal.append(Answered(self.job.path, self._keep(self.answer)))
+                    journal = self._context.journal
+                    journal.append(Answered(self.job.path, journal.keep_value(self.answer)))
                     return self.answer
         finally:
             if self._uses is not None:
@@ -173,6 +174,3 @@ class Agent:
             for _, task in sent:
                 task.cancel()
             sent.clear()
-
-    def _keep(self, value: object) -> Any:
-        return self._context.journal.keep(jsontext.encode(value).decode())

@@ -1,7 +1,6 @@
 """Answer for real what the code in a cell calls."""
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -9,9 +8,10 @@ from sonde import jsontext
 from sonde.engine.context import Context
 from sonde.engine.errands import Errands
 from sonde.engine.finished import finished_calls
-from sonde.engine.history import AgentHistory
+from sonde.engine.history import AgentHistory, CellPast
 from sonde.engine.job import Job
 from sonde.engine.recorder import Asked, Place, key_of
+from sonde.engine.spending import as_data
 from sonde.engine.words import (
     BudgetCall,
     FinalCall,
@@ -34,13 +34,14 @@ from sonde.engine.words import (
 from sonde.errors import ModelChoiceError, TaskError
 from sonde.events import Logged, PhaseStarted, Saved
 from sonde.interpreters.protocol import Answer
-from sonde.limits.scope import Amounts
 from sonde.models.protocol import Message, Model, Request
 from sonde.tasks.dispatch import Tally
 from sonde.tasks.schemas import Shape, instruction, shape_of
 
 MOST_TOOL_USES = 256
+MOST_RESULTS = 16
 LONGEST_LABEL = 120
+LONGEST_LOG = 4000
 
 _DISPATCHES = LlmCall | TaskCall | RlmCall
 
@@ -59,20 +60,32 @@ class Answerable(Protocol):
 
 
 class LiveCalls:
-    """Answers a cell's calls for real. Each is recorded, unless a paid result for it is left over."""
+    """Answers a cell's calls for real. Each is recorded, unless a paid result for it is left over. `before` is what the
+    same cell did when it was cut short: what its tools did then is not done again."""
 
-    def __init__(self, context: Context, agent: Answerable, history: AgentHistory, place: Place) -> None:
+    def __init__(
+        self,
+        context: Context,
+        agent: Answerable,
+        history: AgentHistory,
+        place: Place,
+        before: CellPast | None = None,
+    ) -> None:
         self._context = context
         self._agent = agent
         self._history = history
         self._place = place
+        self._used = None if before is None else before.used
         self._errands = Errands(context, agent.job, place)
         self._tool_uses = 0
+        self._results = 0
 
     async def call(self, function: str, arguments: dict[str, Any]) -> Answer:
         """Answer one call."""
         given = read_call(function, arguments)
         asked = Asked(self._place, function, key_of(function, arguments))
+        if isinstance(given, ToolUse) and self._used is not None and (used := self._used.get(asked.key)):
+            return await self._context.recorder.reuse(asked, used.popleft())
         if isinstance(given, _DISPATCHES):
             label = (given.label or "")[:LONGEST_LABEL]
             asked = asked._replace(request=request_of(given), label=label, model=given.model or "")
@@ -107,14 +120,19 @@ class LiveCalls:
                 self._agent.accept(value)
             case BudgetCall():
                 scope = self._context.dispatcher.scope
-                return {"spent": plain(scope.spent), "remaining": plain(scope.remaining)}
+                return {"spent": as_data(scope.spent), "remaining": as_data(scope.remaining)}
             case PhaseCall(name=name):
-                journal.append(PhaseStarted(place.agent, place.cell, name))
+                journal.append(PhaseStarted(place.agent, place.cell, name[:LONGEST_LABEL]))
             case LogCall(text=text):
-                journal.append(Logged(place.agent, text))
+                journal.append(Logged(place.agent, text[:LONGEST_LOG]))
             case SaveCall(name=name, value=value):
-                journal.append(Saved(place.agent, name, journal.keep(jsontext.encode(value).decode())))
+                if len(name) > LONGEST_LABEL:
+                    raise TaskError("tool_error", f"a name has at most {LONGEST_LABEL} characters: give a shorter one")
+                journal.append(Saved(place.agent, name, journal.keep_value(value)))
             case ResultsCall():
+                self._results += 1
+                if self._results > MOST_RESULTS:  # each reads the record and holds up all others meanwhile
+                    raise TaskError("tool_error", f"a cell may ask for results {MOST_RESULTS} times: keep them")
                 return await finished_calls(self._context, place)
             case Unknown(why=why):
                 raise TaskError("tool_error", why)
@@ -189,8 +207,3 @@ async def ask_once(context: Context, tally: Tally, model: Model, request: Reques
     if reply.finish == "filter":
         raise TaskError("model_error", "the reply was withheld by the provider's content filter")
     return reply.text
-
-
-def plain(amounts: Amounts) -> dict[str, float | None]:
-    """Return amounts as plain data; no limit is None."""
-    return {name: None if value == math.inf else value for name, value in amounts._asdict().items()}

@@ -76,8 +76,11 @@ class Cells:
         refusal = await context.approval.before_cell(place, code)
         if refusal is not None:
             return CellResult("error", error=CellError("Rejected", refusal))
+        before = self._history.cells.get(cell)
+        if before is not None and context.reader.text(before.code) != code:
+            before = None
         context.journal.append(CellStarted(self._path, cell, context.journal.keep(code)))
-        calls = LiveCalls(context, self._agent, self._history, place)
+        calls = LiveCalls(context, self._agent, self._history, place, before)
         result = await interpreter.run(code, calls, cpu_s=context.spec.limits.cell_cpu_s, number=cell)
         result = _one_name(result, context.spec.limits.cell_memory_mb)
         context.journal.append(self._finished(result))

@@ -26,6 +26,7 @@ class Models:
     def __init__(self, spec: RunSpec, given: Mapping[str, Model], make: Callable[[str, str | None], Model]):
         self._choice = spec.models
         self._named = spec.named_models
+        self._key_env_of = spec.key_env_of
         self._make = make
         self._made = dict(given)
 
@@ -54,7 +55,7 @@ class Models:
         if name not in self._named:
             known = ", ".join(sorted(self._named))
             raise ModelChoiceError(f"code may not ask {name!r}; known: {known}", "Allow it with --also-model.")
-        self._made[name] = made = self._make(name, self._choice.key_env_of(name))
+        self._made[name] = made = self._make(name, self._key_env_of(name))
         return made
 
     async def close(self) -> None:

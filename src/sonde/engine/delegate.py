@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sonde import jsontext
 from sonde.engine.context import Context
 from sonde.engine.errands import Errands
 from sonde.engine.words import TaskCall
@@ -17,6 +18,7 @@ DELEGATE = "delegate"
 TASK_GET = "task_get"
 MOST_TASKS = 8
 MOST_AT_ONCE = 4
+MOST_TASK_CHARS = 1_000_000
 _SUBJECT_CHARS = 60
 _PREVIOUS = "{previous}"
 _ONE_MODE = "Specify exactly one mode: agent+task, tasks[], or chain[]"
@@ -54,7 +56,7 @@ class _Done(NamedTuple):
         if self.answer.failure is not None:
             return f"Error: {self.answer.failure.message}"
         value = self.answer.value
-        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return value if isinstance(value, str) else jsontext.encode(value).decode()
 
     @property
     def failed(self) -> bool:
@@ -113,6 +115,10 @@ class Delegation:
     async def _chain(self, errands: Errands, given: _Given) -> str:
         previous, told = "", list[str]()
         for item in given.chain:
+            chars = len(item.task) + item.task.count(_PREVIOUS) * len(previous)
+            if chars > MOST_TASK_CHARS:
+                what = f"Error: with the results before it a task has {chars:,} characters (max {MOST_TASK_CHARS:,})"
+                return "\n\n".join((f"The chain stopped at {len(told)} of {len(given.chain)}.", *told, what))
             item = msgspec.structs.replace(item, task=item.task.replace(_PREVIOUS, previous))
             done = await self._send(errands, item, given)
             told.append(self._told(done))

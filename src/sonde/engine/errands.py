@@ -156,11 +156,11 @@ class Errands:
 
     def _role(self, name: str) -> Subagent:
         """Return a kind of agent. Raises `TaskError` if there is none of that name, or this one may not send it."""
-        roles, own = self._context.roles, self._job.role
+        roles, allowed = self._context.roles, self._job.sends
         if name not in roles:
             known = ", ".join(sorted(roles))
             raise TaskError("unknown_agent", f"unknown agent {name!r}; known: {known}")
-        if own is not None and own.can_delegate_to is not None and name not in own.can_delegate_to:
+        if allowed is not None and name not in allowed:
             raise TaskError("unknown_agent", f"Not allowed to delegate to: {name}")
         return roles[name]
 

@@ -17,7 +17,7 @@ _ROOT_REPLY_TOKENS = 4096
 """Enough for the code that a root writes."""
 _TURNS = 6
 _TURN_TOKENS = 3_000
-_PROMPT_TOKENS, _REPLY_TOKENS = 100, 200  # what surrounds a piece, and what comes back
+PROMPT_TOKENS, REPLY_TOKENS = 100, 200  # what surrounds a piece, and what comes back
 
 
 class Estimate(NamedTuple):
@@ -45,13 +45,13 @@ def estimate(spec: RunSpec, inputs: Inputs, price_of: PriceOf) -> Estimate:
     route, size = route_of(spec, inputs), tokens_of(inputs)
     root = price_of(spec.models.root)
     sub = price_of(spec.models.sub or spec.models.root)
-    whole = Usage(size + _PROMPT_TOKENS, _REPLY_TOKENS)
+    whole = Usage(size + PROMPT_TOKENS, REPLY_TOKENS)
     baseline = None if root is None else root.cost(whole)
     if route == "direct":
         return Estimate(route, size, 1, 1, whole.input_tokens, whole.output_tokens, baseline, baseline)
     pieces = sum(math.ceil(len(document) / PIECE_CHARS) for document in inputs.documents)
-    turns = Usage(_TURNS * _TURN_TOKENS, _TURNS * _REPLY_TOKENS)
-    calls = Usage(size + pieces * _PROMPT_TOKENS, pieces * _REPLY_TOKENS)
+    turns = Usage(_TURNS * _TURN_TOKENS, _TURNS * REPLY_TOKENS)
+    calls = Usage(size + pieces * PROMPT_TOKENS, pieces * REPLY_TOKENS)
     dollars = None if root is None or sub is None else root.cost(turns) + sub.cost(calls)
     total = turns + calls
     return Estimate(route, size, pieces, _TURNS + pieces, total.input_tokens, total.output_tokens, dollars, baseline)

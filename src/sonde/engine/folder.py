@@ -135,5 +135,6 @@ def is_driven(path: Path) -> bool:
 
 def _keep_out_of_git(runs: Path) -> None:
     """A folder that is ours alone carries its own ignore file."""
-    if runs.parent.name == ".sonde" and not (ignore := runs.parent / ".gitignore").exists():
-        ignore.write_text(_IGNORE, encoding="utf-8")
+    if runs.parent.name == ".sonde":
+        with suppress(FileExistsError), (runs.parent / ".gitignore").open("x", encoding="utf-8") as ignore:
+            ignore.write(_IGNORE)  # not through a link that somebody has put there

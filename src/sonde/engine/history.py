@@ -10,20 +10,21 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sonde.events import (
+    ITEMS,
+    TURN,
     AgentStarted,
     CallFinished,
     CallReused,
     CallStarted,
     CellFinished,
     CellStarted,
+    Escalated,
     FileWritten,
+    PersonAnswered,
     Record,
     RunResumed,
     Stored,
 )
-
-PAID = frozenset({"llm", "task", "rlm"})
-TURN = "turn"
 
 
 class Past(NamedTuple):
@@ -49,6 +50,8 @@ class CellPast:
         self.made: defaultdict[str, deque[int]] = defaultdict(deque)
         self.answered: list[Past] = []
         self.paid: list[tuple[str, Past]] = []
+        self.used: defaultdict[str, deque[Past]] = defaultdict(deque)
+        """What came of tools, by key: what they did to files was done, whatever became of the cell."""
 
     @property
     def leaves_variables(self) -> bool:
@@ -64,6 +67,8 @@ class AgentHistory:
         self.cells: dict[int, CellPast] = {}
         self.uses: dict[int, dict[str, deque[Past]]] = {}
         """Tools that the model itself used, by turn and key."""
+        self.began = 0
+        """The number of the record with which it began to work."""
         self.written: list[int] = []
         """The numbers of the records of files that it wrote."""
         self._pool: defaultdict[str, deque[Past]] = defaultdict(deque)
@@ -119,6 +124,9 @@ class History:
         self.in_flight: dict[int, CallStarted] = {}
         self.finished: set[str] = set()
         """The paths of subagents whose work is in the answer to a call."""
+        self.said: dict[Escalated, str] = {}
+        """What a person answered, by what they were asked."""
+        self._asked: Escalated | None = None
         self._sent: dict[int, str] = {}
         self._agents: defaultdict[str, AgentHistory] = defaultdict(AgentHistory)
         self._results: dict[int, int] = {}
@@ -138,6 +146,11 @@ class History:
                     past.finished = None
                 agent.release(cell)
 
+    def hear(self, said: str) -> None:
+        """Take in what a person says to the question that waits for an answer, if one does."""
+        if self._asked is not None:
+            self.said[self._asked], self._asked = said, None
+
     def agent(self, agent: str) -> AgentHistory:
         """Return an agent's part, empty if it is new."""
         return self._agents[agent]
@@ -150,10 +163,6 @@ class History:
         match record.fact:
             case RunResumed():
                 self.give_up()
-            case AgentStarted(agent=agent, call=call) if call:
-                self._sent[call] = agent
-            case FileWritten(agent=agent):
-                self._agents[agent].written.append(record.seq)
             case CellStarted() as started:
                 self._agents[started.agent].begin(started, record.seq)
             case CellFinished() as finished:
@@ -180,6 +189,21 @@ class History:
                     self._results[finished.call] = record.seq
                     past = Past(finished.call, record.seq, record.at)
                     self._note_answered(started, past, finished)
+            case _:
+                self._add_less(record)
+
+    def _add_less(self, record: Record) -> None:
+        """Take in a record that is about no cell and no call."""
+        match record.fact:
+            case AgentStarted(agent=agent, call=call) if call:
+                self._sent[call] = agent
+                self._agents[agent].began = self._agents[agent].began or record.seq
+            case FileWritten(agent=agent):
+                self._agents[agent].written.append(record.seq)
+            case Escalated() as asked:
+                self._asked = asked
+            case PersonAnswered(text=said):
+                self.hear(said)
             case _:
                 pass
 
@@ -216,8 +240,10 @@ class History:
         elif (past := self._cell_of(made)) is not None:
             past.answered.append(result)
             past.met_limit |= finished is not None and _met_limit(finished)
-            if ok and made.function in PAID:
+            if ok and made.function in ITEMS:
                 past.paid.append((made.key, result))
+            elif ok and made.function == "tool":
+                past.used[made.key].append(result)
 
 
 def _met_limit(finished: CallFinished) -> bool:

@@ -11,8 +11,6 @@ from sonde.tasks.schemas import Shape
 
 Prompts = dict[Literal["native", "fenced"], str]
 
-ROOT = "root"
-
 
 @dataclass(slots=True, frozen=True)
 class Job:
@@ -35,6 +33,8 @@ class Job:
     inputs: Inputs | None = None
     workbench: Workbench | None = None
     """Its tools and files; None if it has none."""
+    sends: tuple[str, ...] | None = None
+    """The kinds of agents that it may send; None for all."""
     uses_tools: bool = False
     """Whether the model itself is offered the tools; code is in any case."""
     code: str = ""

@@ -104,14 +104,17 @@ def _both_ways(name: str, spec: RunSpec, schema: Schema | None, depth: int) -> P
     ways: Prompts = {}
     for way, how in _how_to_run(spec).items():
         code = prompts.read("agent_code", **parts, how_to_run=how)
-        ways[way] = prompts.read(name, **parts, how_to_run=how, code=code)
+        ways[way] = _joined(
+            prompts.read(name, **parts, how_to_run=how, code=code), prompts.for_family(spec.models.root)
+        )
     return ways
 
 
 def _how_to_run(spec: RunSpec) -> Prompts:
     language = _LANGUAGES[spec.interpreter or "python"]
     fenced = prompts.read("fenced_code", fence=language.fence, example=language.example)
-    return {"native": prompts.read("native_tools"), "fenced": fenced}
+    always = " Every reply uses it, until you have the answer." if spec.mode == "ask" else ""
+    return {"native": prompts.read("native_tools", always=always), "fenced": fenced}
 
 
 def _parts(spec: RunSpec, schema: Schema | None, depth: int) -> dict[str, str]:

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, cast
 
 from sonde import jsontext
-from sonde.engine.history import TURN, History, Past
+from sonde.engine.history import History, Past
 from sonde.errors import LimitReached, ModelError, OutOfService, TaskError, TaskFault
-from sonde.events import CallFinished, CallReused, CallStarted, CallStatus, Fault, Stored
+from sonde.events import TURN, CallFinished, CallReused, CallStarted, CallStatus, Fault, Stored
 from sonde.interpreters.protocol import Answer, TaskFailure
 from sonde.journal.reader import Reader
 from sonde.journal.writer import Journal
@@ -56,7 +56,7 @@ class Recorder:
         value, kept, fault, failure, stop = None, None, None, None, None
         try:
             value = await live(tally)
-            kept = None if value is None else self._journal.keep(jsontext.encode(value).decode())
+            kept = None if value is None else self._journal.keep_value(value)
         except (TaskError, ModelError, LimitReached) as error:
             failure = _failure(error)
             fault = Fault(error.code, failure.message, failure.kind, failure.retryable)

@@ -5,7 +5,9 @@ from typing import Any
 
 import msgspec
 
+from sonde import jsontext
 from sonde.events import Fault, RunStatus, Usage
+from sonde.journal.reader import Reader
 from sonde.views.summary import Summary
 
 
@@ -42,16 +44,16 @@ class Result(msgspec.Struct, frozen=True):
     error: Fault | None
 
 
-def result_of(summary: Summary, answer: Any, folder: Path) -> Result:
-    """Return the result that a summary tells. A run that never ended counts as failed."""
+def result_of(summary: Summary, reader: Reader, folder: Path) -> Result:
+    """Return the result that a summary tells. A run that never ended counts as failed. Raises `JournalError`."""
     return Result(
         run_id=summary.run_id,
         status=summary.status or "failed",
-        answer=answer,
+        answer=None if summary.answer is None else jsontext.decode(reader.text(summary.answer), object),
         usage=summary.usage,
         cost_usd=None if summary.cost_usd is None else round(summary.cost_usd, 9),
-        calls=Calls(summary.ok + summary.failed + summary.reused, summary.ok, summary.failed, summary.reused),
-        coverage=Coverage(summary.items, summary.items_done, summary.items_failed),
+        calls=Calls(summary.calls, summary.ok, summary.failed, summary.reused),
+        coverage=Coverage(summary.coverage.items, summary.coverage.done, summary.coverage.failed),
         max_depth_reached=summary.max_depth,
         duration_s=round(summary.duration_s, 3),
         run_dir=str(folder),

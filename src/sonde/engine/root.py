@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sonde import prompts
 from sonde.documents.attach import Inputs
 from sonde.engine.context import Context
-from sonde.engine.job import ROOT, Job
+from sonde.engine.job import Job
 from sonde.engine.opening import agent_prompts, ask_prompts, direct_prompts, first_message, role_prompts, whole_message
 from sonde.engine.workbench import Workbench
-from sonde.spec import Route, RunSpec, Subagent
+from sonde.events import ROOT
+from sonde.spec import CHARS_PER_TOKEN, Route, RunSpec, Subagent
 from sonde.tasks.schemas import shape_of
 from sonde.workspace.folder import FolderFiles
 from sonde.workspace.mounts import Mounted
@@ -17,7 +19,6 @@ from sonde.workspace.virtual import VirtualFiles
 
 GENERAL = "general-purpose"
 _MANY_LINES, _MANY_INPUTS = 10_000, 10
-_CHARS_PER_TOKEN = 4
 _DENSE = re.compile(
     r"\b(all|every|each|entire|whole|how many|how often|count|total|average|most|least)\b", re.IGNORECASE
 )
@@ -44,7 +45,7 @@ def route_of(spec: RunSpec, inputs: Inputs) -> Route:
 
 def tokens_of(inputs: Inputs) -> int:
     """Return about how many tokens inputs have: four characters are taken for one."""
-    return sum(len(document) for document in inputs.documents) // _CHARS_PER_TOKEN
+    return sum(len(document) for document in inputs.documents) // CHARS_PER_TOKEN
 
 
 def root_job(context: Context, asked: RunSpec, inputs: Inputs) -> Job:
@@ -54,54 +55,38 @@ def root_job(context: Context, asked: RunSpec, inputs: Inputs) -> Job:
     if asked.mode == "ask" and route_of(asked, inputs) == "direct":
         message = whole_message(asked.question, inputs)
         return Job(ROOT, None, model, direct_prompts(asked.schema), message, shape=shape, inputs=inputs)
-    workbench = _workbench(context, asked, inputs)
-    world = context.world._replace(tools=workbench.names, is_workflow=asked.workflow is not None)
-    if asked.workflow is not None:
-        return Job(
-            ROOT,
-            None,
-            model,
-            direct_prompts(None),
-            asked.question,
-            shape=shape,
-            world=world,
-            inputs=inputs,
-            workbench=workbench,
-            code=asked.workflow,
-        )
-    if asked.mode == "ask":
-        message = first_message(asked.question, inputs, asked)
-        return Job(
-            ROOT,
-            None,
-            model,
-            ask_prompts(asked, asked.schema),
-            message,
-            shape=shape,
-            world=world,
-            inputs=inputs,
-            workbench=workbench,
-        )
     role = None if asked.role is None else context.roles[asked.role]
-    own = agent_prompts(asked) if role is None else role_prompts(asked, role, asked.schema, 0, sends=True)
-    return Job(
+    workbench = _workbench(context, asked, inputs, role)
+    world = context.world._replace(tools=workbench.names, is_workflow=asked.workflow is not None)
+    job = Job(
         ROOT,
         role,
         model,
-        own,
+        direct_prompts(None),
         asked.question,
         shape=shape,
-        world=world if role is None or role.interpreter else None,
+        world=world,
         inputs=inputs,
         workbench=workbench,
+        code=asked.workflow or "",
+    )
+    if asked.workflow is not None:
+        return job
+    if asked.mode == "ask":
+        first = first_message(asked.question, inputs, asked)
+        return replace(job, prompts=ask_prompts(asked, asked.schema), first=first)
+    return replace(
+        job,
+        prompts=agent_prompts(asked) if role is None else role_prompts(asked, role, asked.schema, 0, sends=True),
+        world=world if role is None or role.interpreter else None,
+        sends=None if role is None else role.can_delegate_to,
         uses_tools=True,
     )
 
 
-def _workbench(context: Context, asked: RunSpec, inputs: Inputs) -> Workbench:
+def _workbench(context: Context, asked: RunSpec, inputs: Inputs, role: Subagent | None) -> Workbench:
     """Return the root's tools: over the user's folder, or over files of the run's own."""
     own = VirtualFiles() if asked.folder is None else FolderFiles(asked.folder)
-    role = None if asked.role is None else context.roles[asked.role]
     allowed = None if role is None else role.tools
     workbench = Workbench(context, ROOT, Mounted(own, Inputs(inputs.all, []).documents), allowed)
     if asked.folder is None:

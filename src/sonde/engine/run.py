@@ -11,24 +11,22 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sonde import jsontext
 from sonde.commands import Cancel
 from sonde.documents.attach import Inputs, attach
 from sonde.engine.agent import Agent
 from sonde.engine.approval import Approval, Person
 from sonde.engine.cache import Cache
-from sonde.engine.calls import plain
 from sonde.engine.context import Context, Models
 from sonde.engine.estimate import forewarned
 from sonde.engine.folder import DEFAULT, RunFolder
 from sonde.engine.history import History
-from sonde.engine.job import ROOT, Job
+from sonde.engine.job import Job
 from sonde.engine.kept_inputs import again, as_fact
 from sonde.engine.recorder import Recorder
 from sonde.engine.result import Result, result_of
 from sonde.engine.root import roles_of, root_job
 from sonde.engine.script import Script
-from sonde.engine.spending import check_prices, end_of_lost, spec_now, spent_in, total_of
+from sonde.engine.spending import as_data, check_prices, end_of_lost, spec_now, spent_in, total_of
 from sonde.engine.subagents import Subagents, guest_inputs
 from sonde.errors import (
     Escalation,
@@ -42,6 +40,7 @@ from sonde.errors import (
     UsageError,
 )
 from sonde.events import (
+    ROOT,
     AgentFinished,
     AgentStarted,
     Fact,
@@ -151,11 +150,13 @@ async def resume(path: Path, around: Surroundings) -> Result:
         with Reader(folder.journal) as reader:
             history.read(_summed_up(reader.records(), summary))
             history.give_up()
+            if around.answer is not None:
+                history.hear(around.answer)
             if not summary.spec or (reader.lost and reader.lost[0][0] <= (summary.begun_seq or math.inf)):
                 raise RunChoiceError(f"run {folder.run_id} has no beginning in its record", "Start it again.")
-            if summary.status == "completed":
+            if summary.status == "completed" and summary.answer is not None:  # a damaged record may have lost it
                 folder.release()
-                return result_of(summary, _answer(summary, reader), folder.path)
+                return result_of(summary, reader, folder.path)
         asked = RunSpec.from_json(summary.spec)
         spec, changed = spec_now(asked, summary.limits, around.limits)
         _check(spec, around)
@@ -177,7 +178,7 @@ def standing(path: Path) -> Result:
     with Reader(path / FILE_NAME) as reader:
         for record in reader.records():
             summary.add(record)
-        return result_of(summary, _answer(summary, reader), path)
+        return result_of(summary, reader, path)
 
 
 async def _drive(life: _Life, around: Surroundings) -> Result:
@@ -221,7 +222,7 @@ async def _drive(life: _Life, around: Surroundings) -> Result:
                 await journal.saved()
                 await _write_record(life.folder, journal)
             raise
-        return result_of(summary, _answer(summary, reader), life.folder.path)
+        return result_of(summary, reader, life.folder.path)
 
 
 async def _write_record(folder: RunFolder, journal: Journal) -> None:
@@ -315,7 +316,7 @@ def _wire(
     world = GuestWorld(
         inputs=guest_inputs(life.inputs),
         open_file=life.inputs.open_file,
-        budget=plain(total),
+        budget=as_data(total),
         seed=summary.run_id,
         started=summary.started_at,
         agents=tuple(roles) if spec.sends_from_code else (),
@@ -335,7 +336,7 @@ def _wire(
         backend=backend,
         clock=clock,
         folder=life.folder.path,
-        approval=Approval(spec.approve, journal, around.person, around.answer),
+        approval=Approval(spec.approve, journal, around.person, life.history.said),
         roles=roles,
         workflows=around.workflows,
         berths=[asyncio.Semaphore(_BERTHS) for _ in range(DEEPEST + 1)],
@@ -358,7 +359,7 @@ def _backend(spec: RunSpec) -> Backend:
 def _check(spec: RunSpec, around: Surroundings) -> None:
     """Raise `UsageError` for what can be known to be wrong before anything is sent."""
     for name in spec.named_models - set(around.models):
-        read_choice(name, spec.models.key_env_of(name))
+        read_choice(name, spec.key_env_of(name))
     _backend(spec)
     check_prices(spec, prices_for(spec.price))
     if spec.schema is not None:
@@ -373,10 +374,6 @@ def _summed_up(records: Iterable[Record], summary: Summary) -> Iterator[Record]:
     for record in records:
         summary.add(record)
         yield record
-
-
-def _answer(summary: Summary, reader: Reader) -> Any:
-    return None if summary.answer is None else jsontext.decode(reader.text(summary.answer), object)
 
 
 def _fault_of(error: SondeError) -> Fault:

@@ -1,6 +1,5 @@
 """A saved workflow: one piece of code that takes the place of a model, from its beginning to its end."""
 
-from sonde import jsontext
 from sonde.engine.cells import Cells
 from sonde.engine.context import Context
 from sonde.engine.job import Job
@@ -36,8 +35,8 @@ class Script:
                 raise refusal
             raise WorkflowFailed(_told(result), "Mend the workflow; what it paid for is kept for `sonde resume`.")
         answer = self._answers[0] if self._answers else None
-        keep = self._context.journal.keep(jsontext.encode(answer).decode())
-        self._context.journal.append(Answered(self.job.path, keep))
+        journal = self._context.journal
+        journal.append(Answered(self.job.path, journal.keep_value(answer)))
         return answer
 
     def accept(self, value: object) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from sonde import jsontext
-from sonde.engine.history import TURN
 from sonde.errors import UsageError
-from sonde.events import Blob, CallFinished, CallStarted, Usage
+from sonde.events import TURN, Blob, CallFinished, CallStarted, Usage
 from sonde.limits.scope import Amounts
 from sonde.spec import Limits, RunSpec
 from sonde.tasks.dispatch import PriceOf, most_of_a_prompt
@@ -35,13 +34,18 @@ def total_of(limits: Limits) -> Amounts:
     return Amounts(*[math.inf if each is None else each for each in most])
 
 
+def as_data(amounts: Amounts) -> dict[str, float | None]:
+    """Return amounts as code gets them; no limit is None."""
+    return {name: None if value == math.inf else value for name, value in amounts._asdict().items()}
+
+
 def spent_in(summary: Summary) -> Amounts:
     """Return what earlier lives of a run spent."""
     used = summary.usage
     return Amounts(
-        calls=summary.ok + summary.failed - summary.refused,
-        tokens=used.input_tokens + used.output_tokens + used.unreported_tokens,
-        dollars=(summary.cost_usd or 0.0) + summary.unreported_usd,
+        calls=summary.calls_made,
+        tokens=summary.most_tokens,
+        dollars=summary.most_usd,
         seconds=summary.duration_s,
         input_tokens=used.input_tokens + used.unreported_tokens,
         output_tokens=used.output_tokens + used.unreported_tokens,
@@ -65,5 +69,4 @@ def end_of_lost(call: CallStarted, spec: RunSpec, price_of: PriceOf) -> CallFini
     usual = spec.models.root if call.function == TURN else spec.models.sub or spec.models.root
     price = price_of(call.model or usual)
     dollars = 0.0 if price is None else price.cost(most)
-    tokens = most.input_tokens + most.output_tokens
-    return CallFinished(call.call, "cancelled", usage=Usage(unreported_tokens=tokens), unreported_usd=dollars)
+    return CallFinished(call.call, "cancelled", usage=Usage(unreported_tokens=most.tokens), unreported_usd=dollars)

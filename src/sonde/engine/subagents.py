@@ -94,6 +94,7 @@ class Subagents:
             world=self._world(errand, parent.inputs, workbench) if role.interpreter else None,
             inputs=parent.inputs,
             workbench=workbench,
+            sends=role.can_delegate_to,
             uses_tools=workbench is not None,
         )
 
@@ -112,13 +113,16 @@ class Subagents:
             world=world,
             inputs=parent.inputs,
             workbench=parent.workbench,
+            sends=parent.sends,
             code=errand.prompt,
         )
 
     async def _rlm(self, errand: Errand, parent: Job, model: str) -> Job:
         context = self._context
         inputs = await self._inputs(errand, parent)
-        workbench = None if parent.workbench is None else parent.workbench.for_child(errand.path, "rlm", None)
+        workbench = None
+        if parent.workbench is not None:  # it is the parent over again: what that may not use, it may not either
+            workbench = parent.workbench.for_child(errand.path, "rlm", parent.workbench.allowed)
         return Job(
             errand.path,
             None,
@@ -132,6 +136,7 @@ class Subagents:
             world=self._world(errand, inputs, workbench),
             inputs=inputs,
             workbench=workbench,
+            sends=parent.sends,
         )
 
     async def _inputs(self, errand: Errand, parent: Job) -> Inputs:

@@ -19,6 +19,8 @@ class Workbench:
 
     def __init__(self, context: Context, path: str, files: Files, allowed: Collection[str] | None = None) -> None:
         self.files = files
+        self.allowed = allowed
+        """The tools that it may use; None for all that there are."""
         self._context = context
         self._path = path
         self._toolbox = Toolbox(files, allowed, self._note)
@@ -37,6 +39,7 @@ class Workbench:
         """Return a subagent's: it sees these files, and what it writes stays its own until it has ended."""
         child = Workbench(self._context, path, Overlay(self.files, role), allowed)
         child.restore()
+        child._distrust()
         return child
 
     def restore(self) -> None:
@@ -46,6 +49,20 @@ class Workbench:
             assert isinstance(fact, FileWritten), "its number was kept when it was read"
             content = None if fact.content is None else self._text(fact.content)
             self.files.apply(Change(fact.path, content, fact.source, fact.wanted))
+
+    def _distrust(self) -> None:
+        """Note which files others have written since this agent began in an earlier life, so that what it writes does
+        not take their place; and where its own were kept."""
+        history = self._context.history
+        began, parent = history.agent(self._path).began, self._path.rpartition("/")[0]
+        while began and parent and isinstance(self.files, Overlay):
+            for seq in history.agent(parent).written:
+                fact = self._context.reader.fact(seq) if seq > began else None
+                if isinstance(fact, FileWritten) and fact.source != self._path:
+                    self.files.distrust(fact.path)
+                elif isinstance(fact, FileWritten) and fact.wanted:
+                    self.files.keep(fact.wanted, fact.path)
+            parent = parent.rpartition("/")[0]
 
     def look(self, path: object) -> None:
         """Note that a file was read in an earlier life, so that what others write there since is not written over."""

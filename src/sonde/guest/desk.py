@@ -12,6 +12,11 @@ _GROUP = re.compile(r"\(\?<(?![=!])")
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 
 
+def described(document: Document) -> dict[str, Any]:
+    """Return what code is told of a document beforehand."""
+    return {"name": document.name, "length": len(document), "lines": document.line_count}
+
+
 class Desk:
     """Documents by number; -1 is all of them as one, and a text stands for itself. A pattern is a text, or its source
     and flags as JavaScript has them."""
@@ -20,7 +25,7 @@ class Desk:
         self._documents = [*documents, whole_of(documents)]
         self._pieces: list[Pieces] = []
         self._operations: dict[str, Callable[..., Any]] = {
-            "describe": self._describe,
+            "describe": described,
             "slice": self._slice,
             "lines": Document.lines,
             "find": self._find,
@@ -38,9 +43,6 @@ class Desk:
             raise ValueError(f"a document cannot {operation!r}")
         document = of_text(number) if isinstance(number, str) else self._documents[number]
         return self._operations[operation](document, *arguments)
-
-    def _describe(self, document: Document) -> dict[str, Any]:
-        return {"name": document.name, "length": len(document), "lines": document.line_count}
 
     def _slice(self, document: Document, start: int | None, end: int | None) -> str:
         return document[start:end]

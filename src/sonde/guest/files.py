@@ -55,10 +55,6 @@ class Files:
         self._check(number, descriptor)
         return content
 
-    def opened(self) -> list[int]:
-        """Return the numbers of the files that are open now."""
-        return list(self._descriptors)
-
     def close(self) -> None:
         """Close every file."""
         while self._descriptors:

@@ -124,9 +124,15 @@ class Bridge(asyncio.BufferedProtocol):
         return jsontext.decode(body, Frame)
 
     @property
-    def has_open_calls(self) -> bool:
-        """Whether the code may be waiting for us."""
-        return bool(self._open)
+    def owes_answers(self) -> bool:
+        """Whether the code may be waiting for us: for a call's answer, or for what has not left yet."""
+        unsent = self._transport is not None and self._transport.get_write_buffer_size() > 0
+        return bool(self._open or self._answers) or unsent
+
+    @property
+    def answered(self) -> int:
+        """How many calls of the running cell have been answered."""
+        return self._answered
 
     @property
     def spent_s(self) -> float:

@@ -90,6 +90,10 @@ class Journal:
             listener(record)
         return record
 
+    def keep_value(self, value: object) -> Stored:
+        """Return plain data as a fact may hold it: as JSON."""
+        return self.keep(jsontext.encode(value).decode())
+
     def keep(self, text: str) -> Stored:
         """Return `text` as a fact may hold it: itself if it is small, else the address where it is kept."""
         if len(text) * 4 <= INLINE_BYTES:

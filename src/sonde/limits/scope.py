@@ -33,8 +33,6 @@ class Amounts(NamedTuple):
         return Amounts(*[mine - theirs for mine, theirs in zip(self, other, strict=True)])
 
 
-NO_LIMIT = Amounts(*[math.inf] * len(Amounts._fields))
-
 _KINDS = Amounts._fields
 _FLAGS = {"dollars": "max-usd", "seconds": "timeout"}
 _ONE_CALL = Amounts(calls=1)

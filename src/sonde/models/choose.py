@@ -31,7 +31,8 @@ class _Elsewhere(Protocol):
 
 
 def choose(text: str, key_env: str | None = None) -> Model:
-    """Return the model that `text` names. Raises `ModelChoiceError`; nothing is sent."""
+    """Return the model that `text` names, with the key from `key_env`: its usual variable if that is None, no key if it
+    is empty. Raises `ModelChoiceError`; nothing is sent."""
     choice = _with_key(text, key_env)
     if choice.provider not in PROVIDERS:
         return _elsewhere(choice).make(choice)
@@ -74,7 +75,8 @@ def _elsewhere(choice: Choice) -> _Elsewhere:
 
 def _key(choice: Choice, key_env: str | None) -> str:
     provider = provider_of(choice.provider)
-    variables = [name for name in ([key_env] if key_env else [provider.key_env, provider.older_key_env]) if name]
+    usual = [provider.key_env, provider.older_key_env]
+    variables = [name for name in (usual if key_env is None else [key_env]) if name]
     for variable in variables:
         key = os.environ.get(variable, "").strip()
         if not key.isascii() or not key.isprintable():

@@ -43,11 +43,6 @@ class Price(msgspec.Struct, frozen=True, omit_defaults=True):
     steps: tuple[tuple[int, "Price"], ...] = ()
 
     @classmethod
-    def given(cls, text: str) -> "Price":
-        """Return the price that `--price IN,OUT` names. Raises `UsageError`."""
-        return cls.of_millions(*read_price(text))
-
-    @classmethod
     def of_millions(cls, into: float, out: float, cached: float | None = None) -> "Price":
         """Return a price from dollars for a million tokens; cached ones cost as much as others if nothing is said."""
         return cls(into / _MILLION, out / _MILLION, (into if cached is None else cached) / _MILLION)

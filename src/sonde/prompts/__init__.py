@@ -1,5 +1,7 @@
 """The text that models read, kept in files beside this one."""
 
+import tomllib
+from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -8,4 +10,17 @@ _FOLDER = Path(__file__).parent
 
 def read(name: str, **values: str) -> str:
     """Return the prompt `name`, with its `$placeholders` filled in."""
-    return Template((_FOLDER / f"{name}.md").read_text(encoding="utf-8")).substitute(values).strip()
+    return Template(_text(f"{name}.md")).substitute(values).strip()
+
+
+def for_family(model: str) -> str:
+    """Return what models of this one's family are told besides; usually nothing."""
+    families = tomllib.loads(_text("families.toml"))["family"]
+    notes = (each["note"] for each in families if any(name in model.lower() for name in each["names"]))
+    return next(notes, "").strip()
+
+
+@cache
+def _text(name: str) -> str:
+    """Return a file's text, the same for as long as this process lives."""
+    return (_FOLDER / name).read_text(encoding="utf-8")

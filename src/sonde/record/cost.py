@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from sonde.record.names import id_of, moment, task_id
-from sonde.record.sub_calls import cost_as_json
-from sonde.spec import Limits, RunSpec
+from sonde.record.as_json import cost_as_json
+from sonde.record.names import VERSION, id_of, moment, task_id
+from sonde.spec import CHARS_PER_TOKEN, Limits, RunSpec
 from sonde.views.costs import MOST_RECORDS, CostRecord, Costs, Total
-from sonde.views.spread import Spread
+from sonde.views.distribution import Distribution
 from sonde.views.summary import Summary
 
-VERSION = "1.0.0"
-CHARS_A_TOKEN = 4
 _WARN_PERCENT, _ABORT_PERCENT = 80, 100
 
 
@@ -27,9 +25,9 @@ def cost_as_file(summary: Summary, costs: Costs, spec: RunSpec, limits: Limits) 
     if (calls := costs.root.calls + costs.rest.calls) > MOST_RECORDS:
         plain["records_not_listed"] = calls - MOST_RECORDS
     report = {
-        name: _spread(spread)
-        for name, spread in (("tokens", costs.tokens), ("cost_usd", costs.dollars))
-        if spread.count
+        name: _distribution(figures)
+        for name, figures in (("tokens", costs.tokens), ("cost_usd", costs.dollars))
+        if figures.count
     }
     if report:
         plain["percentile_report"] = {"of": "sub-calls, each with all below it", **report}
@@ -63,11 +61,11 @@ def direct(summary: Summary, costs: Costs, spec: RunSpec) -> dict[str, Any] | No
     chars = sum(each.chars for each in summary.inputs)
     if not chars:
         return None
-    tokens = -(-chars // CHARS_A_TOKEN)
+    tokens = -(-chars // CHARS_PER_TOKEN)
     plain: dict[str, Any] = {
         "is_estimate": True,
         "input_tokens": tokens,
-        "tokens_from": f"characters of all inputs / {CHARS_A_TOKEN}",
+        "tokens_from": f"characters of all inputs / {CHARS_PER_TOKEN}",
         "tokens_ratio": round((costs.root.tokens + costs.rest.tokens) / tokens, 4),
     }
     price, source = _price_of_input(costs, spec)
@@ -94,15 +92,11 @@ def _price_of_input(costs: Costs, spec: RunSpec) -> tuple[float | None, str]:
 
 def _budget(summary: Summary, limits: Limits) -> dict[str, Any]:
     """Return what was allowed and how much of it is used. What was not limited is not there."""
-    used = summary.usage
-    tokens = used.input_tokens + used.output_tokens + used.unreported_tokens
-    dollars = (summary.cost_usd or 0.0) + summary.unreported_usd
-    calls = summary.ok + summary.failed - summary.refused
     parts: dict[str, Any] = {}
     for name, most, spent in (
-        ("calls", limits.max_calls, calls),
-        ("tokens", limits.max_tokens, tokens),
-        ("usd", limits.max_usd, dollars),
+        ("calls", limits.max_calls, summary.calls_made),
+        ("tokens", limits.max_tokens, summary.most_tokens),
+        ("usd", limits.max_usd, summary.most_usd),
     ):
         if most is not None:
             percent = round(100 * spent / most, 2) if most else 100.0
@@ -137,17 +131,17 @@ def _record(run_id: str, record: CostRecord) -> dict[str, Any]:
 
 
 def _total(total: Total) -> dict[str, Any]:
-    return {"calls": total.calls, **cost_as_json(total.usage, total.cost_usd if total.tokens else None)}
+    return {"calls": total.calls, **cost_as_json(total.usage, total.cost_usd)}
 
 
-def _spread(spread: Spread) -> dict[str, Any]:
-    percentiles = {f"p{percent}": figure for percent, figure in spread.percentiles().items()}
+def _distribution(figures: Distribution) -> dict[str, Any]:
+    percentiles = {f"p{percent}": figure for percent, figure in figures.percentiles().items()}
     return {
-        "count": spread.count,
+        "count": figures.count,
         **percentiles,
-        "mean": spread.mean,
-        "std_dev": spread.deviation,
-        "min": spread.least,
-        "max": spread.most,
-        "exact": spread.is_exact,
+        "mean": figures.mean,
+        "std_dev": figures.deviation,
+        "min": figures.least,
+        "max": figures.most,
+        "exact": figures.is_exact,
     }

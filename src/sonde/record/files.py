@@ -4,7 +4,7 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
@@ -64,6 +64,9 @@ class NewFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
+T = TypeVar("T", LineFile, NewFolder)
+
+
 class Shelf:
     """Whatever is open while a record is written; all of it is let go if that fails."""
 
@@ -78,17 +81,10 @@ class Shelf:
             for each in self._open:
                 each.discard()
 
-    def lines(self, path: Path) -> LineFile:
-        """Open a file of lines."""
-        file = LineFile(path)
-        self._open.append(file)
-        return file
-
-    def folder(self, path: Path) -> NewFolder:
-        """Make a folder."""
-        folder = NewFolder(path)
-        self._open.append(folder)
-        return folder
+    def add(self, opened: T) -> T:
+        """Hold what was opened, and return it."""
+        self._open.append(opened)
+        return opened
 
 
 def put(path: Path, content: bytes, *, flush: bool = False) -> None:

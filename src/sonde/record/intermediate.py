@@ -12,7 +12,6 @@ from sonde.journal.reader import Reader
 from sonde.record.files import NewFolder, octets, pretty
 from sonde.record.names import moment, safe_name
 
-ROOT = "root"
 INLINE_BYTES = 10_240
 """A value that takes more is a reference to its file in `state.json`."""
 MOST_VARIABLES = 1000
@@ -92,9 +91,9 @@ def _ending(name: str, value: object) -> str:
 def _free(name: str, agent: str, ending: str, taken: set[str]) -> str:
     """Return a file's name that is not taken, on no file system, by another agent's value or another name."""
     file = safe_name(name) + ending
-    if file.lower() in taken:
-        stem, suffix = PurePath(file).stem, PurePath(file).suffix
-        marked = safe_name(f"{agent}/{name}").rpartition("-")[2]
-        file = f"{stem}-{marked}{suffix}"
+    stem, suffix, where = PurePath(file).stem, PurePath(file).suffix, f"{agent}/{name}"
+    while file.lower() in taken:
+        marked = safe_name(where).rpartition("-")[2]
+        file, where = f"{stem}-{marked}{suffix}", f"{where}/"
     taken.add(file.lower())
     return file

@@ -1,4 +1,4 @@
-"""Ids and times as the record's files have them."""
+"""Version, ids and times as the record's files have them."""
 
 import hashlib
 import re
@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal["state", "tree", "task", "traj"]
+
+VERSION = "1.0.0"
 
 _MOST_CHARS = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")

@@ -3,18 +3,16 @@
 from collections import Counter
 from typing import NamedTuple
 
-from sonde.events import CallReused, CallStarted, CellStarted, Record, Stored
+from sonde.events import WORK, CallReused, CallStarted, CellStarted, Record, Stored
 from sonde.journal.reader import Reader
-from sonde.record.outline import limits_as_json, now_of
+from sonde.record.summary import limits_as_json, now_of
 from sonde.spec import RunSpec
-from sonde.views.coverage import TURN
 from sonde.views.phases import Phase, Phases
 from sonde.views.summary import Summary
 
 MOST_CELLS = 200
 MOST_INPUTS = 100
 _LINE_CHARS = 120
-_SILENT = frozenset({TURN, "final", "budget", "sleep", "results", "phase", "log", "save"})
 
 
 class _Cell(NamedTuple):
@@ -36,7 +34,7 @@ class Plan:
     def add(self, record: Record) -> None:
         """Take in the next record."""
         match record.fact:
-            case CallStarted() | CallReused() as made if made.function not in _SILENT:
+            case CallStarted() | CallReused() as made if made.function in WORK:
                 self.calls[made.function] += 1
                 if (cell := self.cells.get((made.agent, made.cell))) is not None:
                     cell.calls[made.function] += 1

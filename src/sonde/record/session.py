@@ -4,10 +4,9 @@ import re
 from typing import Any, NamedTuple
 
 from sonde import jsontext
-from sonde.events import AgentFinished, AgentStarted, CallFinished, CallReused, CallStarted, Record, Stored
+from sonde.events import TURN, AgentFinished, AgentStarted, CallFinished, CallReused, CallStarted, Record, Stored
 from sonde.journal.reader import Reader
 from sonde.record.replies import said_in
-from sonde.views.coverage import TURN
 
 _REFERENCE = re.compile(r"session://([^/]+)/(\d+)")
 

@@ -6,14 +6,21 @@ from typing import Any
 import msgspec
 
 from sonde import jsontext
-from sonde.events import AgentFinished, CallFinished, CallStarted, Record, RunFinished, RunResumed, Stored
+from sonde.events import (
+    ROOT,
+    TURN,
+    AgentFinished,
+    CallFinished,
+    CallStarted,
+    Record,
+    RunFinished,
+    RunResumed,
+    Stored,
+)
 from sonde.journal.reader import Reader
+from sonde.record.as_json import quoted, raw
 from sonde.record.replies import said_in
-from sonde.record.sub_calls import quoted, raw
 from sonde.views.calls import Live
-from sonde.views.coverage import TURN
-
-_ROOT = "root"
 
 
 class Training:
@@ -38,7 +45,7 @@ class Training:
                 started, began = self._open.pop(finished.call)
                 if finished.usage.requests or finished.usage.unreported_tokens:
                     yield self._line(started, finished, record.at - began)
-            case AgentFinished(agent=agent, status="completed") if agent != _ROOT:
+            case AgentFinished(agent=agent, status="completed") if agent != ROOT:
                 self._news.pop(agent, None)
             case RunResumed() | RunFinished():
                 self._open.clear()

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from sonde.events import (
+    ITEMS,
+    TURN,
     AgentFinished,
     AgentStarted,
     Answered,
@@ -22,13 +24,11 @@ from sonde.events import (
     Usage,
 )
 from sonde.journal.reader import Reader
+from sonde.record.as_json import cost_as_json, fault_as_json, quoted, raw, usage_as_json
 from sonde.record.files import LineFile
-from sonde.record.names import id_of, moment, task_id
+from sonde.record.names import VERSION, id_of, moment, task_id
 from sonde.record.replies import said_in
-from sonde.record.sub_calls import cost_as_json, fault_as_json, quoted, raw, usage_as_json
-from sonde.views.coverage import ITEMS, TURN
 
-VERSION = "1.0.0"
 SHOWN_CHARS = 4000
 """Of each text that was observed; it is as much as the model saw. The journal has the whole."""
 

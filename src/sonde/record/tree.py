@@ -2,16 +2,26 @@
 
 from typing import Any
 
-from sonde.events import AgentFinished, AgentStarted, CallFinished, CallStarted, Record, RunFinished, RunResumed, Stored
-from sonde.events import Usage as Used
+from sonde.events import (
+    ITEMS,
+    ROOT,
+    TURN,
+    AgentFinished,
+    AgentStarted,
+    CallFinished,
+    CallStarted,
+    Record,
+    RunFinished,
+    RunResumed,
+    Stored,
+    Usage,
+)
 from sonde.journal.reader import Reader
+from sonde.record.as_json import cost_as_json, fault_as_json, quoted
 from sonde.record.names import id_of, moment, task_id
-from sonde.record.sub_calls import cost_as_json, fault_as_json, quoted
-from sonde.views.coverage import ITEMS, TURN
 
 MOST_NODES = 10_000
 HEAD_CHARS = 400
-_ROOT = "root"
 _STATUS = {
     "ok": "completed",
     "completed": "completed",
@@ -33,7 +43,7 @@ class _Node:
         self.facts: dict[str, Any] = {}
         self.asked: Stored | None = None
         self.said: CallFinished | None = None
-        self.usage = Used()
+        self.usage = Usage()
         self.cost_usd: float | None = None
         self.children: list[str] = []
         self.open = 0
@@ -144,7 +154,7 @@ class TaskTree:
             node.said = finished
 
     def _finish_agent(self, path: str, status: str, at: float) -> None:
-        node = self._agents.get(path) if path == _ROOT else self._agents.pop(path, None)
+        node = self._agents.get(path) if path == ROOT else self._agents.pop(path, None)
         if node is not None and "call" not in node.facts:
             self._end(node, _STATUS[status], at)
 

@@ -8,12 +8,12 @@ from sonde.errors import JournalError, RunChoiceError
 from sonde.events import RunStarted
 from sonde.journal.reader import Reader
 from sonde.record.cost import cost_as_file
-from sonde.record.files import NewFolder, Shelf, make_private, octets, pretty, put
+from sonde.record.files import LineFile, NewFolder, Shelf, make_private, octets, pretty, put
 from sonde.record.intermediate import Intermediate, as_variable
-from sonde.record.names import id_of, moment
-from sonde.record.outline import now_of, summary_as_file
+from sonde.record.names import VERSION, id_of, moment
 from sonde.record.plan import Plan
 from sonde.record.sub_calls import SubCalls
+from sonde.record.summary import now_of, summary_as_file
 from sonde.record.trajectory import Trajectory
 from sonde.record.tree import TaskTree
 from sonde.spec import RunSpec
@@ -23,7 +23,6 @@ from sonde.views.summary import Summary
 
 QUERY_PLAN, INTERMEDIATE, SUB_CALLS, FINAL = "query-plan.md", "intermediate", "sub-calls", "final-result.md"
 SUMMARY, TRAJECTORY, COST, STATE = "summary.json", "trajectory.jsonl", "cost.json", "state.json"
-VERSION = "1.0.0"
 _COMPLETION = {"completed": "complete", "cancelled": "cancelled", "failed": "error"}
 
 
@@ -58,9 +57,9 @@ class _Pass:
     def __init__(self, reader: Reader, folder: Path, shelf: Shelf) -> None:
         self._reader = reader
         self._folder = folder
-        self._sub_call_files: NewFolder = shelf.folder(folder / SUB_CALLS)
-        self._named_files: NewFolder = shelf.folder(folder / INTERMEDIATE)
-        self._steps = shelf.lines(folder / TRAJECTORY)
+        self._sub_call_files = shelf.add(NewFolder(folder / SUB_CALLS))
+        self._named_files = shelf.add(NewFolder(folder / INTERMEDIATE))
+        self._steps = shelf.add(LineFile(folder / TRAJECTORY))
         self.summary = Summary()
         self.phases = Phases()
         self.costs = Costs()
@@ -98,14 +97,14 @@ class _Pass:
         put(folder / QUERY_PLAN, octets("\n".join([*plan, ""])))
         put(folder / STATE, pretty(self._state(spec, variables, answer, is_complete=is_complete)))
         put(folder / COST, pretty(cost_as_file(summary, self.costs, spec, now_of(summary, spec))))
-        outline = summary_as_file(summary, self.phases, self.costs, spec, self._reader)
-        outline["artifacts"] = {
+        told = summary_as_file(summary, self.phases, self.costs, spec, self._reader)
+        told["artifacts"] = {
             "query_plan": QUERY_PLAN,
             "intermediate": {"folder": f"{INTERMEDIATE}/", "files": self.named.count},
             "sub_calls": {"folder": f"{SUB_CALLS}/", "calls": self.sub_calls.count},
             "final_result": FINAL if is_complete else None,
         }
-        put(folder / SUMMARY, content := pretty(outline))
+        put(folder / SUMMARY, content := pretty(told))
         if is_complete:
             put(folder / FINAL, _as_markdown(answer), flush=True)
         return Written(folder, is_complete, jsontext.decode(content, dict[str, Any]))

@@ -173,8 +173,7 @@ class Dispatcher:
             return most
         cost = None if price is None else price.cost(usage)
         tally.add(reply, cost)
-        total = usage.input_tokens + usage.output_tokens
-        return Amounts(0, total, cost or 0.0, 0, usage.input_tokens, usage.output_tokens)
+        return Amounts(0, usage.tokens, cost or 0.0, 0, usage.input_tokens, usage.output_tokens)
 
     def _gate(self, model: Model) -> Gate:
         gate = self._gates.get(model.endpoint)

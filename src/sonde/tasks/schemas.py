@@ -9,10 +9,8 @@ import jsonschema_rs
 
 from sonde import jsontext
 from sonde.errors import TaskError
+from sonde.guest.shapes import MOST_BYTES, MOST_DEPTH, MOST_PROPERTIES, measured
 
-_MOST_BYTES = 4096
-_MOST_DEPTH = 5
-_MOST_PROPERTIES = 32
 _MOST_PARTS = 10_000
 _REFERENCES = re.compile(r"#/(?:\$defs|definitions)/([^/~%]+)")
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?```", re.DOTALL)
@@ -68,34 +66,19 @@ def instruction(schema: dict[str, Any]) -> str:
 
 def _check_size(schema: dict[str, Any]) -> None:
     size = len(jsontext.encode(schema))
-    if size > _MOST_BYTES:
-        raise TaskError("schema", f"the schema has {size:,} bytes; at most {_MOST_BYTES:,} are allowed")
-    depth, properties = _measure(schema, 0)
-    if depth > _MOST_DEPTH:
-        raise TaskError("schema", f"the schema nests {depth} levels deep; at most {_MOST_DEPTH} are allowed")
+    if size > MOST_BYTES:
+        raise TaskError("schema", f"the schema has {size:,} bytes; at most {MOST_BYTES:,} are allowed")
+    depth, properties = measured(schema, 0)
+    if depth > MOST_DEPTH:
+        raise TaskError("schema", f"the schema nests {depth} levels deep; at most {MOST_DEPTH} are allowed")
     parts = _Expanded(schema).count(schema)
     if parts > _MOST_PARTS:
         raise TaskError("schema", f"the schema comes to more than {_MOST_PARTS:,} parts with all that it refers to")
-    if properties > _MOST_PROPERTIES:
+    if properties > MOST_PROPERTIES:
         raise TaskError(
             "schema",
-            f"the schema has {properties} properties; at most {_MOST_PROPERTIES} are allowed",
+            f"the schema has {properties} properties; at most {MOST_PROPERTIES} are allowed",
         )
-
-
-def _measure(node: object, depth: int) -> tuple[int, int]:
-    """Return the deepest level of objects and arrays that a schema describes, and how many properties it names."""
-    if isinstance(node, list):
-        below = [_measure(each, depth) for each in cast("list[object]", node)]
-    elif isinstance(node, dict):
-        fields = cast("dict[str, object]", node)
-        named = fields.get("properties")
-        own = len(cast("dict[str, object]", named)) if isinstance(named, dict) else 0
-        deeper = depth + 1 if own or "items" in fields else depth
-        below = [(deeper, own), *(_measure(each, deeper) for each in fields.values())]
-    else:
-        return depth, 0
-    return max((d for d, _ in below), default=depth), sum(count for _, count in below)
 
 
 class _Expanded:

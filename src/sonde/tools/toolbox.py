@@ -11,6 +11,7 @@ from sonde.tools import work
 from sonde.tools.arguments import KINDS, NAMES, TOOLS, Arguments, Todo, WriteTodos, read
 from sonde.tools.own import OwnTool
 from sonde.workspace.protocol import Change, Files
+from sonde.workspace.stopping import in_thread
 
 __all__ = ["NAMES", "Todo", "Toolbox"]
 
@@ -71,7 +72,7 @@ class Toolbox:
         if name in work.CHANGES:
             return await self._change(lambda: work.CHANGES[name](self.files, asked))
         if self.files.on_disk or name == "grep":  # in memory, too, there may be much to look through
-            return await asyncio.to_thread(work.LOOKS[name], self.files, asked)
+            return await in_thread(work.LOOKS[name], self.files, asked)
         return work.LOOKS[name](self.files, asked)
 
     async def _change(self, change: Callable[[], Change]) -> str:

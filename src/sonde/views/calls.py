@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sonde.events import (
+    ITEMS,
     AgentFinished,
     AgentStarted,
     CallFinished,
@@ -13,7 +14,6 @@ from sonde.events import (
     RunFinished,
     RunResumed,
 )
-from sonde.views.coverage import ITEMS
 
 
 class CallRow(NamedTuple):

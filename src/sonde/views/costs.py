@@ -1,16 +1,24 @@
 """What model calls took: one by one, by model, by depth, and how unevenly."""
 
-from typing import NamedTuple, TypeVar
+from collections import defaultdict
+from typing import NamedTuple
 
-from sonde.events import AgentStarted, CallFinished, CallStarted, Record, RunFinished, RunResumed, Usage
+from sonde.events import (
+    ITEMS,
+    ROOT,
+    TURN,
+    AgentStarted,
+    CallFinished,
+    CallStarted,
+    Record,
+    RunFinished,
+    RunResumed,
+    Usage,
+)
 from sonde.views.calls import Live
-from sonde.views.coverage import ITEMS, TURN
-from sonde.views.spread import Spread
-
-K = TypeVar("K")
+from sonde.views.distribution import Distribution
 
 MOST_RECORDS = 10_000
-ROOT = "root"
 
 
 class CostRecord(NamedTuple):
@@ -27,11 +35,11 @@ class CostRecord(NamedTuple):
 
 
 class Total:
-    """What several calls took together. Dollars are None where one has no known price."""
+    """What several calls took together."""
 
     def __init__(self) -> None:
         self.calls = 0
-        self.cost_usd: float | None = 0.0
+        self._usd: float | None = 0.0
         self._input = self._output = self._cached = self._reasoning = self._requests = self._unreported = 0
 
     @property
@@ -44,6 +52,11 @@ class Total:
         """The tokens of all of them, in and out."""
         return self._input + self._output
 
+    @property
+    def cost_usd(self) -> float | None:
+        """What all did cost; None if a price is not known, or nothing is known to have been used."""
+        return self._usd if self.tokens else None
+
     def add(self, used: Usage, cost_usd: float | None) -> None:
         """Count one call."""
         self.calls += 1
@@ -53,9 +66,8 @@ class Total:
         self._reasoning += used.reasoning_tokens
         self._requests += used.requests
         self._unreported += used.unreported_tokens
-        if used.input_tokens or used.output_tokens:
-            known = self.cost_usd is not None and cost_usd is not None
-            self.cost_usd = (self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None
+        if used.tokens:
+            self._usd = None if self._usd is None or cost_usd is None else self._usd + cost_usd
 
 
 class Costs:
@@ -68,12 +80,12 @@ class Costs:
         """The root's turns."""
         self.rest = Total()
         """All but those."""
-        self.by_model: dict[str, Total] = {}
-        self.by_depth: dict[int, Total] = {}
+        self.by_model = defaultdict[str, Total](Total)
+        self.by_depth = defaultdict[int, Total](Total)
         self.sub_calls = 0
-        self.tokens = Spread()
+        self.tokens = Distribution()
         """Of each piece of work that code dispatched, with all below it."""
-        self.dollars = Spread()
+        self.dollars = Distribution()
         self._live = Live()
         self._open: dict[int, tuple[CallStarted, float]] = {}
         self._agents: dict[int, str] = {}
@@ -108,7 +120,7 @@ class Costs:
         if finished.usage.requests or finished.usage.unreported_tokens:
             self._count(started, finished, began, at)
         if started.function in ITEMS and not finished.cached:
-            self._spread(finished, below)
+            self._distribute(finished, below)
 
     def _count(self, started: CallStarted, finished: CallFinished, began: float, at: float) -> None:
         depth = self._live.depth(started.agent)
@@ -118,17 +130,17 @@ class Costs:
         used, cost = finished.usage, finished.cost_usd
         is_root = started.function == TURN and started.agent == ROOT
         (self.root if is_root else self.rest).add(used, cost)
-        _of(self.by_model, finished.model or "unknown").add(used, cost)
-        _of(self.by_depth, depth).add(used, cost)
+        self.by_model[finished.model or "unknown"].add(used, cost)
+        self.by_depth[depth].add(used, cost)
         path = started.agent
         while self._below and path:
             if (total := self._below.get(path)) is not None:
                 total.add(used, cost)
             path = path.rpartition("/")[0]
 
-    def _spread(self, finished: CallFinished, below: Total | None) -> None:
+    def _distribute(self, finished: CallFinished, below: Total | None) -> None:
         used, cost = finished.usage, finished.cost_usd
-        tokens = used.input_tokens + used.output_tokens
+        tokens = used.tokens
         if below is not None:
             cost = below.cost_usd if cost is None else cost + (below.cost_usd or 0.0)
             tokens += below.tokens
@@ -136,10 +148,3 @@ class Costs:
             self.tokens.add(tokens)
             if cost is not None:
                 self.dollars.add(cost)
-
-
-def _of(totals: dict[K, Total], key: K) -> Total:
-    total = totals.get(key)
-    if total is None:
-        total = totals[key] = Total()
-    return total

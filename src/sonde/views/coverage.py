@@ -3,11 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from sonde.events import CallFinished, CallStarted, Fault, Record, RunFinished, RunResumed, Stored
-
-ITEMS = frozenset({"llm", "task", "rlm"})
-"""The functions whose calls are pieces of work."""
-TURN = "turn"
+from sonde.events import ITEMS, CallFinished, CallStarted, Fault, Record, RunFinished, RunResumed, Stored
 
 MOST_LISTED = 1000
 HEAD_CHARS = 200

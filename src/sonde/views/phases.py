@@ -3,6 +3,9 @@
 from typing import NamedTuple
 
 from sonde.events import (
+    ITEMS,
+    ROOT,
+    TURN,
     AgentFinished,
     AgentStarted,
     Answered,
@@ -14,10 +17,8 @@ from sonde.events import (
     RunFinished,
     RunResumed,
 )
-from sonde.views.coverage import ITEMS, TURN
 
 DISCOVERY, DECOMPOSITION, AGGREGATION, SYNTHESIS = "DISCOVERY", "DECOMPOSITION", "AGGREGATION", "SYNTHESIS"
-ROOT = "root"
 MOST_NAMED = 1000
 
 
@@ -137,7 +138,7 @@ class Phases:
 
     def _finish(self, finished: CallFinished, at: float) -> None:
         started = self._calls.pop(finished.call)
-        tokens = finished.usage.input_tokens + finished.usage.output_tokens
+        tokens = finished.usage.tokens
         if started.function in ITEMS:
             self._items.end(finished.status == "ok", tokens)
             self._last_item_ended = at
@@ -194,7 +195,7 @@ class Named:
                     self._calls[started.call] = count, is_item
             case CallFinished() as finished if finished.call in self._calls:
                 count, is_item = self._calls.pop(finished.call)
-                tokens = finished.usage.input_tokens + finished.usage.output_tokens
+                tokens = finished.usage.tokens
                 if is_item:
                     count.end(finished.status == "ok", tokens)
                 else:

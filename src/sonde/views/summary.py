@@ -1,8 +1,12 @@
 """The totals of a run: status, usage, calls, coverage, time."""
 
 import math
+from collections import defaultdict
 
 from sonde.events import (
+    ITEMS,
+    ROOT,
+    TURN,
     AgentStarted,
     Answered,
     CallFinished,
@@ -14,20 +18,17 @@ from sonde.events import (
     Fault,
     InputAttached,
     PersonAnswered,
-    PhaseStarted,
     Record,
     RunFinished,
     RunResumed,
     RunStarted,
     RunStatus,
-    Saved,
     Stored,
     Usage,
     Warned,
 )
-from sonde.views.coverage import TURN, Coverage
-
-ROOT = "root"
+from sonde.views.costs import Total
+from sonde.views.coverage import Coverage
 
 
 class Summary:
@@ -56,25 +57,18 @@ class Summary:
         self.lives = 0
         self.inputs: list[InputAttached] = []
         self.usage = Usage()
-        self.models: dict[str, Usage] = {}
-        self.costs: dict[str, float | None] = {}
-        """Dollars by model; None where no price is known."""
+        self.models = defaultdict[str, Total](Total)
         self.unreported_usd = 0.0
         self.turns = 0
         """Model turns of all agents."""
         self.cells = 0
         self.subagents = 0
-        self.saved = 0
-        """Intermediate results, each time that one was saved."""
-        self.phase = ""
-        """The part of the work that code named last."""
         self.ok = 0
         self.failed = 0
         self.refused = 0
         """Calls that a limit did not allow; they count as failed too."""
         self.reused = 0
         self.retries = 0
-        self.replies_cut = 0
         self.max_depth = 0
         self.warnings: list[str] = []
         self.coverage = Coverage()
@@ -82,28 +76,29 @@ class Summary:
     @property
     def cost_usd(self) -> float | None:
         """What all did cost; None if a price is not known."""
-        known = [cost for cost in self.costs.values() if cost is not None]
-        return math.fsum(known) if self.costs and len(known) == len(self.costs) else None
+        costs = [total.cost_usd for total in self.models.values() if total.tokens]
+        known = [cost for cost in costs if cost is not None]
+        return math.fsum(known) if costs and len(known) == len(costs) else None
 
     @property
-    def items(self) -> int:
-        """All items, those under way included."""
-        return self.coverage.items
+    def calls(self) -> int:
+        """All calls that code dispatched and that have ended."""
+        return self.ok + self.failed + self.reused
 
     @property
-    def items_done(self) -> int:
-        """Items with a result."""
-        return self.coverage.done
+    def calls_made(self) -> int:
+        """Those that count against the limit."""
+        return self.ok + self.failed - self.refused
 
     @property
-    def items_failed(self) -> int:
-        """Items whose last attempt failed."""
-        return self.coverage.failed
+    def most_tokens(self) -> int:
+        """The tokens of all, with those that nobody reported."""
+        return self.usage.tokens + self.usage.unreported_tokens
 
     @property
-    def items_open(self) -> int:
-        """Items under way."""
-        return self.coverage.open
+    def most_usd(self) -> float:
+        """The dollars of all that has a price, with what nobody reported."""
+        return (self.cost_usd or 0.0) + self.unreported_usd
 
     def add(self, record: Record) -> None:
         """Take in the next record."""
@@ -129,8 +124,8 @@ class Summary:
                 self.turns += function == TURN
             case CallFinished():
                 self._finish(fact)
-            case CallReused():
-                self.reused += 1
+            case CallReused(function=function):
+                self.reused += function in ITEMS
             case CallRetried():
                 self.retries += 1
             case CellStarted():
@@ -150,10 +145,6 @@ class Summary:
                 self.inputs.append(fact)
             case Warned(message=message):
                 self.warnings.append(message)
-            case PhaseStarted(name=name):
-                self.phase = name
-            case Saved():
-                self.saved += 1
             case Escalated():
                 self.asks = fact
             case PersonAnswered():
@@ -166,8 +157,8 @@ class Summary:
     def _finish(self, finished: CallFinished) -> None:
         self.usage += finished.usage
         if finished.usage.requests:
-            self._count(finished)
-        self.replies_cut += finished.cut
+            self.models[finished.model or "unknown"].add(finished.usage, finished.cost_usd)
+            self.unreported_usd += finished.unreported_usd
         if not self.coverage.is_open(finished.call):
             return
         if finished.status == "ok":
@@ -176,11 +167,3 @@ class Summary:
         else:
             self.failed += finished.status == "failed"
             self.refused += finished.fault is not None and finished.fault.kind == "budget"
-
-    def _count(self, finished: CallFinished) -> None:
-        name, used = finished.model or "unknown", finished.usage
-        self.models[name] = self.models.get(name, Usage()) + used
-        self.unreported_usd += finished.unreported_usd
-        if used.input_tokens or used.output_tokens:
-            before, cost = self.costs.get(name, 0.0), finished.cost_usd
-            self.costs[name] = None if before is None or cost is None else before + cost

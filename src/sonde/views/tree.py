@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from typing import Literal
 
 from sonde.events import (
+    TURN,
+    WORK,
     AgentFinished,
     AgentStarted,
     CallFinished,
@@ -17,10 +19,7 @@ from sonde.events import (
     Stored,
     Usage,
 )
-from sonde.views.coverage import ITEMS, TURN
 
-COUNTED = ITEMS | {"tool", "workflow"}
-"""The functions whose calls are counted for each step."""
 _MOST_FAILURES = 5
 
 
@@ -144,7 +143,7 @@ class Tree:
         if started.function == TURN:
             step.ended, step.status, step.fault = at, finished.status, finished.fault
             return
-        if started.function in COUNTED:
+        if started.function in WORK:
             step.calls[finished.status] += 1
             step.functions[started.function] += 1
             if finished.fault is not None and len(step.failures) < _MOST_FAILURES:

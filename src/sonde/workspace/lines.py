@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sonde.guest.expressions import LinearExpression
 from sonde.guest.lines import without_crlf_bytes
 from sonde.workspace.protocol import Source
+from sonde.workspace.stopping import go_on
 
 BLOCK = 1 << 20
 LONGEST_LINE = 4 << 20
@@ -47,6 +48,7 @@ def blocks(source: Source) -> Iterator[Block]:
     """Yield a file's lines with plain line ends, about a megabyte at a time."""
     first, held, continues = 1, b"", False
     for start in range(0, source.size, BLOCK):
+        go_on()
         content = held + source.read(start, min(start + BLOCK, source.size))
         is_last = start + BLOCK >= source.size
         cut = len(content) if is_last else content.rfind(b"\n") + 1
@@ -78,6 +80,7 @@ def count(source: Source, most: int | None = None) -> int:
     """Return the number of lines, or, if there are more than `most`, a number above it."""
     ends, last = 0, b"\n"
     for start in range(0, source.size, BLOCK):
+        go_on()
         content = source.read(start, min(start + BLOCK, source.size))
         ends, last = ends + content.count(b"\n"), content[-1:]
         if most is not None and ends > most:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sonde.errors import TaskError
 from sonde.workspace import paths
 from sonde.workspace.paths import refused, shown
-from sonde.workspace.protocol import Change, Entry, Files, Source
+from sonde.workspace.protocol import Change, Entry, Files, Source, ticks
 from sonde.workspace.virtual import VirtualFiles
 
 
@@ -31,7 +31,7 @@ class Overlay(Files):
     """Files over a base that others may change meanwhile. Overlays nest.
 
     Nothing is copied. `merge` gives a file another name if the base's file of that name was written by somebody else
-    since this overlay first looked at it or wrote it: `{stem}.{role}-{n}{suffix}`.
+    since this overlay first read it, or was made if it never read it: `{stem}.{role}-{n}{suffix}`.
     """
 
     def __init__(self, base: Files, role: str = "agent") -> None:
@@ -39,10 +39,12 @@ class Overlay(Files):
         self.role = role
         self.on_disk = base.on_disk
         self._base = base
+        self._made = next(ticks)
         # Thousands of these are in flight: what most never need is made when it is needed.
         self._own: VirtualFiles | None = None
         self._gone: set[str] = _NOTHING_GONE
         self._looks: dict[str, Any] | None = None
+        self._kept: dict[str, str] | None = None
 
     def stat(self, path: str) -> Entry | None:
         """Return what is at a path, or None."""
@@ -84,7 +86,7 @@ class Overlay(Files):
     def put(self, path: str, content: bytes) -> None:
         """Make a file hold `content`, whatever it held before; `write` checks more."""
         with self.lock:
-            self.look(path)
+            self._look_unread(path)
             if self._own is None:
                 self._own = VirtualFiles()
             self._own.put(path, content)
@@ -92,7 +94,7 @@ class Overlay(Files):
     def drop(self, path: str) -> None:
         """Remove a file."""
         with self.lock:
-            self.look(path)
+            self._look_unread(path)
             if self._own and self._own.stat(path):
                 self._own.drop(path)
             if self._base.stat(path) is not None:
@@ -110,6 +112,24 @@ class Overlay(Files):
             self._base.look(path)
             self._looks[path] = _stamp(self._base, path)
 
+    def changed_since(self, path: str, tick: int) -> bool:
+        """Whether a file was written or removed after a tick, here or below."""
+        return super().changed_since(path, tick) or self._base.changed_since(path, tick)
+
+    def _look_unread(self, path: str) -> None:
+        """Note what the base's file is to one who writes it: if it was never read, what it was at first."""
+        if path not in (self._looks or {}) and self._base.changed_since(path, self._made):
+            self.distrust(path)
+        self.look(path)
+
+    def distrust(self, path: str) -> None:
+        """Note that the base's file is not what it was when this overlay first looked at it."""
+        self._looks = {**(self._looks or {}), path: _SOMETHING_ELSE}
+
+    def keep(self, path: str, at: str) -> None:
+        """Note that an earlier merge kept a file under another name, which is its own now."""
+        self._kept = {**(self._kept or {}), path: at}
+
     def merge(self, source: str = "") -> Merged:
         """Make all changes in the base and be empty again. A removal is left undone if the file was changed meanwhile;
         what cannot be written stays here."""
@@ -123,6 +143,7 @@ class Overlay(Files):
                 done.append(self._written(path, content, source, renamed))
             # Only now: had anything unforeseen been raised, all would still be here.
             self._own, self._gone, self._looks = None, _NOTHING_GONE, None
+            self._made = next(ticks)
             for each in done:
                 if isinstance(each, Left) and each.path in written:
                     self._restore(each.path, written[each.path], looks)
@@ -137,6 +158,7 @@ class Overlay(Files):
             if now != look:
                 return Left(path, "not removed, since another has changed it")
             self._base.drop(path)
+            self._base.note(path)
         except TaskError as error:
             return Left(path, f"not removed: {error}")
         return Change(path, None, source)
@@ -145,6 +167,7 @@ class Overlay(Files):
         try:
             kept = self._free(path, content, renamed)
             self._base.put(kept, content)
+            self._base.note(kept)
         except TaskError as error:
             return Left(path, f"not written: {error}")
         return Change(kept, content.decode("utf-8", "surrogateescape"), source, path if kept != path else "")
@@ -156,13 +179,16 @@ class Overlay(Files):
             look, now = (self._looks or {}).get(path), _stamp(self._base, path)
             if now == look or now is None or self._holds(path, content):
                 return path
+            if self._kept and path in self._kept:
+                return self._kept[path]
             taken = path
         if taken not in renamed:
-            renamed[taken] = self._free_beside(taken)
+            renamed[taken] = self._free_beside(taken, content)
         return renamed[taken] + path[len(taken) :]
 
-    def _free_beside(self, path: str) -> str:
-        """Return a free name, in few steps also where thousands are taken."""
+    def _free_beside(self, path: str, content: bytes) -> str:
+        """Return a free name, in few steps also where thousands are taken; or the last one taken, if a merge that was
+        cut short has put this very content there."""
         low, high = 0, 1
         while not self._is_free(paths.beside(path, self.role, high)):
             low, high = high, high * 2
@@ -172,6 +198,9 @@ class Overlay(Files):
                 high = middle
             else:
                 low = middle
+        last = self._base.stat(paths.beside(path, self.role, low)) if low else None
+        if last is not None and last.kind == "file" and self._holds(last.path, content):
+            return last.path
         return paths.beside(path, self.role, high)
 
     def _is_free(self, path: str) -> bool:
@@ -200,6 +229,7 @@ class Overlay(Files):
 
 
 _NOTHING_GONE: set[str] = set()
+_SOMETHING_ELSE = ("other", None)
 
 
 def _stamp(files: Files, path: str) -> Any:

@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
+from itertools import count
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sonde.workspace import paths
@@ -12,6 +13,9 @@ MOST_AT_ONCE = 16 * 1024 * 1024
 """Bytes of a file that are written, or held whole, at the most."""
 
 _HEAD = 8192
+
+ticks = count(1)
+"""Numbers what is done to all files, in order."""
 
 
 class Change(NamedTuple):
@@ -62,6 +66,7 @@ class Files(ABC):
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self._changed: dict[str, int] | None = None
 
     @abstractmethod
     def stat(self, path: str) -> Entry | None:
@@ -90,6 +95,16 @@ class Files(ABC):
     def guard(self, path: str) -> None:
         """Raise `TaskError` where nothing may be written."""
         del path  # everywhere, unless told otherwise
+
+    def note(self, path: str) -> None:
+        """Note that a file was written or removed, now."""
+        if self._changed is None:
+            self._changed = {}
+        self._changed[path] = next(ticks)
+
+    def changed_since(self, path: str, tick: int) -> bool:
+        """Whether a file was written or removed after a tick, by whoever has these files."""
+        return self._changed is not None and self._changed.get(path, 0) > tick
 
     def look(self, path: str) -> None:
         """Note that somebody builds on what a file holds now."""
@@ -123,6 +138,7 @@ class Files(ABC):
         with self.lock:
             self.check(clean)
             self.put(clean, content)
+            self.note(clean)
         return Change(clean, text)
 
     def edit(self, path: str, old: str, new: str, *, replace_all: bool = False) -> Change:
@@ -153,6 +169,7 @@ class Files(ABC):
             if entry.kind != "file":
                 raise refused(f"{shown(clean)} is not a file", "Only files can be removed, one at a time.")
             self.drop(clean)
+            self.note(clean)
         return Change(clean, None)
 
     def apply(self, change: Change) -> None:

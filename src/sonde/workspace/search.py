@@ -11,6 +11,7 @@ from sonde.workspace import paths
 from sonde.workspace.lines import Block, blocks
 from sonde.workspace.paths import refused, shown
 from sonde.workspace.protocol import Entry, Files, looks_binary
+from sonde.workspace.stopping import go_on
 
 SKIPPED = (".git", ".sonde", ".venv", "node_modules")
 MOST_MATCHES = 1000
@@ -125,6 +126,7 @@ class _Walk:
         waiting = [] if entry is None else [(entry, 0)]
         while waiting:
             entry, depth = waiting.pop()
+            go_on()
             self._refuse_too_many()
             if entry.kind == "file":
                 yield entry

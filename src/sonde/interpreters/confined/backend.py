@@ -30,6 +30,8 @@ class _Seen(NamedTuple):
 
     cpu_s: float
     sent_bytes: int
+    answered: int
+    """What it had been answered."""
 
 
 class _Overdue(Exception):
@@ -168,7 +170,7 @@ class ConfinedInterpreter:
     def _look(self, waited_s: float) -> None:
         """See what the process has done since the last look, again and again. A timer for each cell would cost more
         than many a cell."""
-        before, self._seen = self._seen, _Seen(self._cpu_time(), self._bridge.received_bytes)
+        before, self._seen = self._seen, _Seen(self._cpu_time(), self._bridge.received_bytes, self._bridge.answered)
         left = self._deadline - self._seen.cpu_s - self._bridge.spent_s
         rest = min(max(left, _LOOK_S), _LOOK_AGAIN_S)
         if left <= 0:
@@ -189,7 +191,8 @@ class ConfinedInterpreter:
         return (
             now.cpu_s - before.cpu_s < seconds * _STALLED_SHARE
             and now.sent_bytes == before.sent_bytes
-            and not self._bridge.has_open_calls
+            and now.answered == before.answered
+            and not self._bridge.owes_answers
             and not self._could_run()
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from sonde.guest.document import Document
+from sonde.guest.desk import described
 from sonde.guest.inputs import fits_one_string
 from sonde.guest.manual import manual
 from sonde.interpreters.confined.child.session import World
@@ -60,8 +60,8 @@ def _told(world: World) -> dict[str, Any]:
         "started": world.started,
         "budget": world.budget,
         "chance": int.from_bytes(hashlib.sha256(world.seed.encode()).digest()[:4], "little"),
-        "inputs": [_described(document) for document in world.documents],
-        "whole": _described(world.whole),
+        "inputs": [described(document) for document in world.documents],
+        "whole": described(world.whole),
         "fits": fits_one_string(world.documents),
         "agents": world.agents,
         "tools": world.tools,
@@ -69,7 +69,3 @@ def _told(world: World) -> dict[str, Any]:
         "most_items": world.most_items,
         "manual": manual(js=True, agents=world.agents, tools=world.tools),
     }
-
-
-def _described(document: Document) -> dict[str, Any]:
-    return {"name": document.name, "length": len(document), "lines": document.line_count}

@@ -7,6 +7,7 @@ import random
 import sys
 import types
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from sonde.guest import dataset, delegation, patterns, vocabulary
@@ -71,7 +72,10 @@ def begin(wire: Wire, world: World) -> Runner:
     if world.is_workflow:
         runner.compile = compile_workflow
         runner.take = giver(vocabulary.final, lambda: runner.finished)
-    variables["context"] = str(world.whole) if fits_one_string(world.documents) else world.whole
+    variables["context"] = world.whole
+    if fits_one_string(world.documents):
+        with suppress(InputChanged):  # the first cell is told
+            variables["context"] = str(world.whole)
     variables["inputs"] = Inputs((document.name, document) for document in world.documents)
     return runner
 

@@ -9,7 +9,7 @@ _MOST_KEPT = 10_000
 _STEP = math.log(1.01)
 
 
-class Spread:
+class Distribution:
     """Figures of zero and above. The percentiles of up to ten thousand are exact, of more right to within one in a
     hundred."""
 

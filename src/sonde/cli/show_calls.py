@@ -8,8 +8,8 @@ from sonde import jsontext
 from sonde.cli.output import dollars, fault_line, seconds
 from sonde.events import CallReused, CellFinished, CellStarted, Stored
 from sonde.journal.reader import Reader
-from sonde.record.outline import head
 from sonde.record.sub_calls import encoded
+from sonde.record.summary import head
 from sonde.views.calls import CallRow, Calls
 from sonde.views.summary import Summary
 

@@ -7,16 +7,14 @@ import msgspec
 from sonde import jsontext
 from sonde.events import Stored
 from sonde.journal.reader import Reader
+from sonde.record.as_json import cost_as_json, fault_as_json, quoted
 from sonde.record.cost import direct
-from sonde.record.names import id_of, moment
-from sonde.record.sub_calls import cost_as_json, fault_as_json, quoted
+from sonde.record.names import VERSION, id_of, moment
 from sonde.spec import Limits, RunSpec
 from sonde.views.costs import Costs
 from sonde.views.coverage import HEAD_CHARS, MOST_LISTED, Coverage
 from sonde.views.phases import Phase, Phases
 from sonde.views.summary import Summary
-
-VERSION = "1.0.0"
 
 
 def now_of(summary: Summary, spec: RunSpec) -> Limits:
@@ -42,14 +40,14 @@ def summary_as_file(summary: Summary, phases: Phases, costs: Costs, spec: RunSpe
         "sub_agents": summary.subagents,
         "max_depth_reached": summary.max_depth,
         "calls": {
-            "total": summary.ok + summary.failed + summary.reused,
+            "total": summary.calls,
             "ok": summary.ok,
             "failed": summary.failed,
             "cached": summary.reused,
         },
         "coverage": coverage_as_json(summary.coverage, reader),
         "usage": cost_as_json(summary.usage, summary.cost_usd),
-        "sub_call_usage": cost_as_json(costs.rest.usage, costs.rest.cost_usd if costs.rest.tokens else None),
+        "sub_call_usage": cost_as_json(costs.rest.usage, costs.rest.cost_usd),
         "retries": summary.retries,
         "phases": [_phase(phase) for phase in phases.all],
         "named_phases": [_phase(phase) for phase in phases.named.all],

@@ -95,10 +95,13 @@ class Bridge(asyncio.BufferedProtocol):
         """Take frames apart and act on each."""
         began = time.thread_time() if nbytes > _LITTLE else 0.0
         self.received_bytes += nbytes
-        self._received += self._buffer[:nbytes]
         try:
-            while (frame := self._next_frame()) is not None:
-                self._act_on(frame)
+            if not self._received and nbytes == 4 + int.from_bytes(self._buffer[:4], "little"):
+                self._act_on(_decoded(bytes(self._buffer[4:nbytes])))  # most often one frame comes, and whole
+            else:
+                self._received += self._buffer[:nbytes]
+                while (frame := self._next_frame()) is not None:
+                    self._act_on(frame)
         except (BadFrame, msgspec.DecodeError) as error:
             self._received.clear()
             self.close()
@@ -119,9 +122,7 @@ class Bridge(asyncio.BufferedProtocol):
         with memoryview(received) as view:
             body = bytes(view[4 : 4 + size])
         del received[: 4 + size]
-        if has_too_many_values(body):
-            raise BadFrame(f"it has more than {MOST_VALUES:,} values")
-        return jsontext.decode(body, Frame)
+        return _decoded(body)
 
     @property
     def owes_answers(self) -> bool:
@@ -256,3 +257,10 @@ class Bridge(asyncio.BufferedProtocol):
         if tasks:
             await asyncio.gather(*tasks, return_exceptions=True)
         self._answers.clear()
+
+
+def _decoded(body: bytes) -> Frame:
+    """Return the frame that JSON says. Raises `BadFrame` or `DecodeError`."""
+    if has_too_many_values(body):
+        raise BadFrame(f"it has more than {MOST_VALUES:,} values")
+    return jsontext.decode(body, Frame)

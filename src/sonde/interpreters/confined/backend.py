@@ -197,10 +197,10 @@ class ConfinedInterpreter:
         )
 
     def _could_run(self) -> bool:
-        """Whether the process waits for a processor; asked of Linux."""
+        """Whether the process waits for a processor, or for its memory to come from the disk; asked of Linux."""
         with suppress(OSError):
             state = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b") ")[2][:1]
-            return state == b"R"
+            return state in {b"R", b"D"}
         return False
 
     def _cpu_time(self) -> float:

@@ -23,7 +23,7 @@ from .faults import Deadlock, TaskError
 _FLUSH_CALLS = 1000
 _FLUSH_BYTES = 1 << 20
 _SPINS = 1000
-_POLLS = 50  # about as long as a quick answer takes: to be woken from sleep would take as long again
+_POLLS = 100  # about as long as a quick answer takes: to be woken from sleep would take as long again
 _CHUNK = 65_536  # larger buffers are mapped anew for every read, which costs more than the read
 LONGEST_CALL = 16 * 1024 * 1024
 MOST_VALUES = 1_000_000
@@ -105,13 +105,8 @@ class Wire:
         """Queue a call and return its number. Raises `TypeError` if an argument is not plain data, `ValueError`
         if it is too long, or too deep."""
         text = encode(arguments)
-        if len(text) > LONGEST_CALL:
-            raise ValueError(f"{function} was given {len(text):,} bytes; at most {LONGEST_CALL:,} fit one call")
-        body = text.encode()
-        if has_too_many_values(body):
-            raise ValueError(f"{function} was given more than {MOST_VALUES:,} values, too many for one call")
-        if len(body) > 2 * MOST_DEPTH and is_deeper_than(MOST_DEPTH, body):
-            raise ValueError(f"{function} was given lists or dicts nested more than {MOST_DEPTH} deep")
+        if len(text) > 2 * MOST_DEPTH:  # less cannot be too much of anything
+            _refuse_too_much(function, text)
         self._last_call += 1
         self._open.add(self._last_call)
         self._outgoing.append(f'[{self._last_call},"{function}",{text}]')
@@ -246,6 +241,17 @@ class Wire:
         finally:
             self._busy = False
         return frame
+
+
+def _refuse_too_much(function: str, text: str) -> None:
+    """Raise `ValueError` for arguments that are too long, too many, or too deep for one call."""
+    if len(text) > LONGEST_CALL:
+        raise ValueError(f"{function} was given {len(text):,} bytes; at most {LONGEST_CALL:,} fit one call")
+    body = text.encode()
+    if has_too_many_values(body):
+        raise ValueError(f"{function} was given more than {MOST_VALUES:,} values, too many for one call")
+    if is_deeper_than(MOST_DEPTH, body):
+        raise ValueError(f"{function} was given lists or dicts nested more than {MOST_DEPTH} deep")
 
 
 def _gone(error: OSError) -> BaseException:

@@ -1,4 +1,5 @@
-# ends: error | timeout
+# ends: error | timeout | killed
+# What interrupts may come while a callback of fork runs, which swallows it.
 import os
 
 while True:

@@ -1,9 +1,10 @@
 """The text that models read, kept in files beside this one."""
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from string import Template
+
+import msgspec
 
 _FOLDER = Path(__file__).parent
 
@@ -15,7 +16,7 @@ def read(name: str, **values: str) -> str:
 
 def for_family(model: str) -> str:
     """Return what models of this one's family are told besides; usually nothing."""
-    families = tomllib.loads(_text("families.toml"))["family"]
+    families = msgspec.json.decode(_text("families.json"))
     notes = (each["note"] for each in families if any(name in model.lower() for name in each["names"]))
     return next(notes, "").strip()
 

@@ -39,7 +39,11 @@ def add_agent(cli: Cli, name: str, more: str = "") -> None:
 
 
 def is_root(request: ChatRequest) -> bool:
-    return "Question: " in str(request.messages[1]["content"]) and "Current depth: 0/" in request.system
+    return (
+        len(request.messages) > 1
+        and "Question: " in str(request.messages[1]["content"])
+        and "Current depth: 0/" in request.system
+    )
 
 
 def rooted(cells: list[str], sub: Script) -> Script:
@@ -162,6 +166,23 @@ def test_recursion_stops_at_the_limit(cli: Cli, serve: OpenServer, flags: tuple[
         assert outcome["answer"] == "the bottom"
         assert len(heard.requests) == 5
         assert "depth limit 3" in cli("show", "last").text
+
+
+@pytest.mark.parametrize(
+    ("bottom", "answer"),
+    [
+        (["one", '{"n": 2}'], {"n": 2}),
+        (["one", "two"], "schema"),
+        ([Said("half", finish="length")], "model_error"),
+    ],
+)
+def test_what_is_asked_directly_at_the_limit_is_held_to_its_form(
+    cli: Cli, serve: OpenServer, bottom: list[Said | str], answer: object
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    cell = f"try:\n    FINAL(await task('x', response_schema={schema}))\nexcept TaskError as e:\n    FINAL(e.kind)"
+    server = serve(lambda request: run_code(cell) if is_root(request) else bottom[request.turn])
+    assert cli.ask(server.url, "Go.", "--max-depth", "0").json["answer"] == answer
 
 
 def test_a_deeper_limit_than_five_is_refused(cli: Cli) -> None:

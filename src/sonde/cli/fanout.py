@@ -24,6 +24,7 @@ from sonde.cli.spread import (
 )
 from sonde.documents.attach import Inputs
 from sonde.documents.cut import STRATEGIES, cut, plan
+from sonde.engine.estimate import PROMPT_TOKENS, REPLY_TOKENS
 from sonde.engine.opening import PIECE_CHARS
 from sonde.engine.result import Result
 from sonde.engine.run import start
@@ -31,7 +32,6 @@ from sonde.errors import RunCancelled
 from sonde.spec import CHARS_PER_TOKEN, RunSpec
 
 BUDGET = 500_000
-_PROMPT_TOKENS = 300  # what surrounds a piece, and what comes back
 _LISTED = 20
 
 
@@ -156,7 +156,7 @@ def _spec(question: str, inputs: tuple[str, ...], given: dict[str, Any], pieces:
 
 def _too_much(spec: RunSpec, pieces: list[Piece]) -> str:
     """Return what is to be said if the budget surely does not do; else nothing."""
-    tokens = sum((piece.end - piece.start) // CHARS_PER_TOKEN + _PROMPT_TOKENS for piece in pieces)
+    tokens = sum((piece.end - piece.start) // CHARS_PER_TOKEN + (PROMPT_TOKENS + REPLY_TOKENS) for piece in pieces)
     budget = spec.limits.max_tokens or math.inf
     if tokens <= budget:
         return ""

@@ -14,7 +14,7 @@ from sonde.models.prices import prices_for
 
 @click.command(short_help="Tell what a question would take; send nothing.")
 @click.argument("question")
-@click.argument("inputs", nargs=-1, metavar="[INPUT]...", required=True)
+@click.argument("inputs", nargs=-1, metavar="INPUT...", required=True)
 @options.profile
 @options.models
 @options.route

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from sonde import jsontext
+from sonde.engine.asking import Asking
 from sonde.engine.context import Context
 from sonde.engine.errands import Errands
 from sonde.engine.finished import finished_calls
@@ -14,12 +15,12 @@ from sonde.engine.recorder import Asked, Place, key_of
 from sonde.engine.spending import as_data
 from sonde.engine.words import (
     BudgetCall,
+    Disallowed,
     FinalCall,
     Given,
     LlmCall,
     LogCall,
     PhaseCall,
-    Refused,
     ResultsCall,
     RlmCall,
     SaveCall,
@@ -34,9 +35,9 @@ from sonde.engine.words import (
 from sonde.errors import ModelChoiceError, TaskError
 from sonde.events import Logged, PhaseStarted, Saved
 from sonde.interpreters.protocol import Answer
-from sonde.models.protocol import Message, Model, Request
+from sonde.models.protocol import Model
 from sonde.tasks.dispatch import Tally
-from sonde.tasks.schemas import Shape, instruction, shape_of
+from sonde.tasks.schemas import Shape, shape_of
 
 MOST_TOOL_USES = 256
 MOST_RESULTS = 16
@@ -93,7 +94,7 @@ class LiveCalls:
             if past is not None:
                 return await self._context.recorder.reuse(asked, past)
             refusal = await self._context.approval.before_dispatch(self._place, asked)
-            given = given if refusal is None else Refused(refusal)
+            given = given if refusal is None else Disallowed(refusal)
         return await self._context.recorder.perform(asked, self._answering(given, asked.key))
 
     def idle(self) -> None:
@@ -136,7 +137,7 @@ class LiveCalls:
                 return await finished_calls(self._context, place)
             case Unknown(why=why):
                 raise TaskError("tool_error", why)
-            case Refused(why=why):
+            case Disallowed(why=why):
                 raise TaskError("cancelled", why)
             case _:
                 raise AssertionError(f"{type(given).__name__} is answered elsewhere")
@@ -176,34 +177,10 @@ class LiveCalls:
 
     async def _ask(self, tally: Tally, model: Model, prompt: str, shape: Shape | None) -> Any:
         self._context.dispatcher.scope.take_call()
-        if shape is None:
-            return await ask_once(self._context, tally, model, Request((Message("user", prompt),)))
-        return await self._ask_typed(tally, model, prompt, shape)
-
-    async def _ask_typed(self, tally: Tally, model: Model, prompt: str, shape: Shape) -> Any:
-        """Ask for a value of a shape; one that does not fit is sent back once, with what is wrong."""
-        asked = Message("user", f"{prompt}\n\n{instruction(shape.schema)}")
-        text = await ask_once(self._context, tally, model, Request((asked,), schema=shape.schema))
-        try:
-            return shape.read(text)
-        except TaskError as error:
-            wrong = Message("user", f"That does not fit: {error}. Answer again, with JSON alone.")
-            again = (asked, Message("assistant", text), wrong)
-        reply = await self._context.dispatcher.ask(tally, model, Request(again, schema=shape.schema))
-        return shape.read(reply.text)
+        return await Asking(self._context, tally, model).ask(prompt, shape)
 
     def _model(self, name: str | None) -> Model:
         try:
             return self._context.models.for_call(name, self._agent.job.inherited)
         except ModelChoiceError as error:
             raise TaskError("model_error", str(error)) from error
-
-
-async def ask_once(context: Context, tally: Tally, model: Model, request: Request) -> str:
-    """Return the text of a reply. Raises `TaskError` for half an answer: code would count it as a whole one."""
-    reply = await context.dispatcher.ask(tally, model, request)
-    if reply.finish == "length":
-        raise TaskError("model_error", "the reply was cut at its length limit: ask for a shorter one")
-    if reply.finish == "filter":
-        raise TaskError("model_error", "the reply was withheld by the provider's content filter")
-    return reply.text

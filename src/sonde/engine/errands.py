@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from sonde.engine.asking import Asking
 from sonde.engine.context import Context
 from sonde.engine.job import Job
 from sonde.engine.recorder import Asked, Place, key_of
@@ -13,11 +14,10 @@ from sonde.engine.words import ContextInput, RlmCall, TaskCall, WorkflowCall
 from sonde.errors import ModelChoiceError, TaskError
 from sonde.events import Warned
 from sonde.interpreters.protocol import Answer, TaskFailure
-from sonde.models.protocol import Message, Request
 from sonde.spec import Subagent
 from sonde.tasks.dispatch import Tally
 from sonde.tasks.runner import Errand
-from sonde.tasks.schemas import instruction, shape_of
+from sonde.tasks.schemas import shape_of
 
 _MOST_DIRECT_CHARS = 200_000
 """So much is taken to fit one prompt, where nothing deeper may be sent."""
@@ -133,14 +133,9 @@ class Errands:
         self._context.journal.append(
             Warned("depth", f"{errand.kind} at the depth limit {most}: processed with one plain request")
         )
-        messages = (Message("user", prompt),)
-        if errand.schema is not None:
-            messages = (Message("user", f"{prompt}\n\n{instruction(errand.schema)}"),)
-        if system:
-            messages = (Message("system", system), *messages)
         model = self._context.models.for_call(errand.model, None)
-        reply = await self._context.dispatcher.ask(tally, model, Request(messages, schema=errand.schema))
-        return reply.text if errand.schema is None else shape_of(errand.schema).read(reply.text)
+        shape = None if errand.schema is None else shape_of(errand.schema)
+        return await Asking(self._context, tally, model, system).ask(prompt, shape)
 
     def _text_of(self, context: str | int | None) -> str:
         """Return the text to look into, or one that is too long if it is."""

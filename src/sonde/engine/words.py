@@ -105,7 +105,7 @@ class Unknown(msgspec.Struct, frozen=True):
     why: str
 
 
-class Refused(msgspec.Struct, frozen=True):
+class Disallowed(msgspec.Struct, frozen=True):
     """A call that a person does not allow, and what they said."""
 
     why: str
@@ -125,7 +125,7 @@ Given = (
     | ResultsCall
     | WorkflowCall
     | Unknown
-    | Refused
+    | Disallowed
 )
 
 _FUNCTIONS: dict[str, type[Given]] = {
